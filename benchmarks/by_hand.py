@@ -5,6 +5,8 @@ ours, so that a test can hold that both compute the same.
 """
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -48,28 +50,46 @@ def rotary(layer: SelfAttention, length: int, *, compiled: bool) -> Kernel:
     return lambda q, k, v: scaled_dot_product_attention(turn(q), turn(k), v)
 
 
-def alibi(layer: SelfAttention, length: int, *, compiled: bool) -> Kernel:
+def alibi(layer: SelfAttention, length: int, *, compiled: bool, mask: Any = None) -> Kernel:
     """ALiBi by FlexAttention."""
     del length
-    slopes, flex = layer.position.slopes, _flex(compiled=compiled)
+    slopes, flex = layer.position.slopes, _flex(compiled=compiled, mask=mask)
     return lambda q, k, v: flex(
         q, k, v, score_mod=lambda score, _, h, i, j: score - slopes[h] * (i - j).abs()
     )
 
 
-def t5(layer: SelfAttention, length: int, *, compiled: bool) -> Kernel:
+def t5(layer: SelfAttention, length: int, *, compiled: bool, mask: Any = None) -> Kernel:
     """T5's biases by FlexAttention, from a table with the bucket of each offset."""
-    values, flex = layer.position.values, _flex(compiled=compiled)
-    bucket = layer.position.bucket(torch.arange(1 - length, length)).to(values.device)
+    values, flex = layer.position.values, _flex(compiled=compiled, mask=mask)
+    offset = torch.arange(1 - length, length)
+    bucket = layer.position.bucket(offset, causal=bool(layer.causal)).to(values.device)
     return lambda q, k, v: flex(
         q, k, v, score_mod=lambda score, _, h, i, j: score + values[h, bucket[j - i + length - 1]]
     )
 
 
-def relative(layer: SelfAttention, length: int, *, compiled: bool) -> Kernel:
+def kerple(layer: SelfAttention, length: int, *, compiled: bool, mask: Any = None) -> Kernel:
+    """KERPLE's logarithm by FlexAttention."""
+    del length
+    position, flex = layer.position, _flex(compiled=compiled, mask=mask)
+
+    def kernel(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        scale, rate = position.scale, position.rate
+
+        def score_mod(score: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
+            del b
+            return score - scale[h] * (rate[h] * (i - j).abs()).log1p()
+
+        return flex(q, k, v, score_mod=score_mod)
+
+    return kernel
+
+
+def relative(layer: SelfAttention, length: int, *, compiled: bool, mask: Any = None) -> Kernel:
     """Shaw's vectors for keys by FlexAttention, which looks up products with the queries."""
     del length
-    table, flex = layer.position.keys, _flex(compiled=compiled)
+    table, flex = layer.position.keys, _flex(compiled=compiled, mask=mask)
     reach, scale = table.shape[-2] // 2, layer.scale
 
     def kernel(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -88,21 +108,22 @@ KERNELS: dict[str, Callable[..., Kernel]] = {
     "Rotary": rotary,
     "ALiBi": alibi,
     "T5Bias": t5,
+    "Kerple": kerple,
     "Relative": relative,
 }
 """Class of an encoding -> what makes its kernel."""
 
-BY_HAND = "none", "rotary", "alibi", "t5", "relative"
+BY_HAND = "none", "rotary", "alibi", "t5", "kerple", "relative"
 """The same encodings by name."""
 
-BY_FLEX = "alibi", "t5", "relative"
+BY_FLEX = "alibi", "t5", "kerple", "relative"
 """Those whose kernel is FlexAttention, which has no backward pass on a processor."""
 
 
-def _flex(*, compiled: bool) -> Callable[..., Tensor]:
+def _flex(*, compiled: bool, mask: Any = None) -> Callable[..., Tensor]:
     from torch.nn.attention.flex_attention import flex_attention
 
-    return torch.compile(flex_attention) if compiled else flex_attention
+    return partial(torch.compile(flex_attention) if compiled else flex_attention, block_mask=mask)
 
 
 class PlainGPT(nn.Module):

@@ -30,9 +30,9 @@ from torch import Tensor
 
 from posenc import encodings
 from posenc.attention import Places
-from posenc.attention.fast.flex import score_mod
 from posenc.attention.formula import formula
 from posenc.attention.kernels import attention, choose
+from posenc.attention.score_mods import by_offset
 from posenc.attention.terms import Term
 
 STORED = Path(__file__).resolve().parents[1] / "results" / "cpu-kernels.json"
@@ -193,7 +193,7 @@ def flexible(
             return flex(wide_q, wide_k, v, scale=1.0)
         values = added.scores()
         values = values[None, :, None] if added.kind == "by_offset" else values
-        return flex(q, k, v, score_mod=score_mod(values), scale=SCALE)
+        return flex(q, k, v, score_mod=by_offset(values), scale=SCALE)
 
     return call
 

@@ -495,7 +495,7 @@ def test_what_flexattention_is_told_is_the_formula(shape, padded):
     q, k, v = (torch.randn(2, 3, 20, 16, dtype=torch.float64) for _ in range(3))
     expected = written_out(q * 0.3, k, v, None, values, padding)
     where = torch.meshgrid(*(torch.arange(n) for n in (2, 3, 20, 20)), indexing="ij")
-    score = flex.with_padding(flex.score_mod(values), padding)
+    score = flex.with_padding(flex.by_offset(values), padding)
     out = score(0.3 * q @ k.mT, *where).softmax(-1) @ v
     torch.testing.assert_close(out, expected, **TOLERANCE)
     ours, theirs = (torch.autograd.grad(o.square().sum(), values)[0] for o in (out, expected))

@@ -272,6 +272,10 @@ class Position(nn.Module):
         """
         return x
 
+    def _score_mod(self, places: Places) -> Callable[..., Tensor] | None:
+        """Return `score_mod` where the encoding knows a shorter one than `bias` says, else None."""
+        return None
+
     def form(self, door: str) -> Form | None:
         """Return how a door was declared by a decorator, None for a plain method."""
         return getattr(getattr(self, door), "form", None)

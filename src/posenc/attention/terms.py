@@ -154,6 +154,10 @@ class Form:
         """Return the short form."""
         raise NotImplementedError
 
+    def line(self, position: "Position", places: Places) -> Tensor:
+        """Return a number for each offset that occurs, in order, of a term by offset."""
+        raise NotImplementedError
+
     def numbers(self, position: "Position", made: object) -> Tensor:
         """Return what the function made in floating-point numbers, or raise ValueError."""
         made = numbers(made, self.name(position))
@@ -214,8 +218,13 @@ class _ByOffset(Form):
         first = keys.first - queries.first
         if places.keeps and places.is_step and first == 1 - keys.length and self._goes_on:
             return self._kept(position, places)[None, :, None]
-        line = torch.arange(first - queries.length + 1, first + keys.length, device=keys.device)
-        return toeplitz(self._line(position, line, places), queries.length)
+        return toeplitz(self.line(position, places), queries.length)
+
+    def line(self, position: "Position", places: Places) -> Tensor:
+        queries, keys = places.of_queries, places.of_keys
+        first = keys.first - queries.first
+        offset = torch.arange(first - queries.length + 1, first + keys.length, device=keys.device)
+        return self._line(position, offset, places)
 
     def short(self, position: "Position", places: Places, q: Tensor | None) -> Tensor:  # noqa: ARG002
         steps = places.of_keys

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention import Places, Position, by_offset
 from posenc.attention.numerics import precise
+from posenc.attention.score_mods import ScoreMod
 from posenc.encodings.resizing import Rows
 
 
@@ -208,6 +209,19 @@ class ALiBi(Position):
     @by_offset
     def bias(self, offset: Tensor) -> Tensor:
         return -self.slopes[:, None] * offset.abs().to(self.slopes.dtype)
+
+    def _score_mod(self, places: Places) -> ScoreMod | None:
+        if not places.counted:
+            return None
+        slopes = self.slopes
+
+        def by_key(score: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:  # noqa: ARG001
+            return score + slopes[h] * j  # less what is common to a row
+
+        def by_distance(score: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:  # noqa: ARG001
+            return score - slopes[h] * (j - i).abs()
+
+        return by_key if places.causal else by_distance
 
 
 def _own_slopes(slopes: ArrayLike, n_heads: int, bias_max: float) -> NDArray[np.float64]:

@@ -9,6 +9,8 @@ from posenc import _checks
 from posenc.attention import Places, Position
 from posenc.attention.maps import applied
 from posenc.attention.numerics import precise
+from posenc.attention.places import can_look
+from posenc.attention.score_mods import ScoreMod, by_line
 from posenc.encodings.starts import empty_linear
 
 _EPSILON = 1e-6  # as in the authors' listing
@@ -88,12 +90,25 @@ class FIRE(Position):
 
     def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
         places = places or Places.of(x)
-        like = precise(self.rate)
-        far = self._log(places.offset().to(like.dtype))
-        own = places.queries.to(like.dtype).maximum((precise(self.stretch) * self.start).abs())
-        share = far / (self._log(own)[:, None, :, None] + _EPSILON)
-        hidden = applied(self.hidden, share.unsqueeze(-1)).relu()
-        return applied(self.output, hidden).squeeze(1).movedim(-1, 1)
+        own = places.queries.to(self._threshold.dtype).maximum(self._threshold)
+        return self._said(places.offset(), own[:, None, :, None]).squeeze(1).movedim(-1, 1)
+
+    def _score_mod(self, places: Places) -> ScoreMod | None:
+        queries, keys = places.of_queries, places.of_keys
+        last = queries.first + queries.length - 1
+        if not (places.counted and can_look(self.stretch)) or last >= self._threshold:
+            return None
+        offset = torch.arange(1 - queries.length - queries.first, keys.length - queries.first)
+        return by_line(self._said(offset.to(keys.device), self._threshold).mT, queries.length)
+
+    @property
+    def _threshold(self) -> Tensor:
+        return (precise(self.stretch) * self.start).abs()
+
+    def _said(self, offset: Tensor, own: Tensor) -> Tensor:
+        """Return what the network says of offsets of queries at these places, (..., heads)."""
+        share = self._log(offset.to(own.dtype)) / (self._log(own) + _EPSILON)
+        return applied(self.output, applied(self.hidden, share.unsqueeze(-1)).relu())
 
     def _log(self, t: Tensor) -> Tensor:
         return (precise(self.rate) * t).abs().log1p()

@@ -84,6 +84,8 @@ class Asked:
                 adapter.module.eval()
                 if awake:
                     wake(adapter.module)
+            if self.promises.device is not None:
+                adapter.place_on(self.promises.device)
         return adapter
 
     def with_module(self, lacking: str) -> Adapter:
@@ -277,7 +279,7 @@ def difference(one: Tensor, other: Tensor) -> float:
         )
     if one.numel() == 0:
         return 0.0
-    one, other = one.double(), other.double()
+    one, other = one.to(other.device).double(), other.double()
     size = other.square().mean().sqrt().clamp(min=1e-30)
     return float((one - other).abs().max() / size)
 

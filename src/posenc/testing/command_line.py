@@ -19,6 +19,7 @@ HELP = """examples:
   posenc check mylayers:make like=config.json
   posenc check mylayers:make like=config.json layer=3
   posenc check mylayers:write --writes padding=left trained=512 --vocabulary 1000
+  posenc check mylayers:model kernels=sdpa,flex,flash device=cuda
 
 mylayers is a module here or one that Python can import, make a function in it, without arguments,
 that builds the layer or model. With like= it has to do with positions what a configuration says:

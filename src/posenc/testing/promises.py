@@ -14,6 +14,7 @@ SIDES = ("left", "right", "both", "left alone", "both alone")
 LAYOUTS = ("half", "interleaved")
 BEYOND = ("exact", "refused")
 HALVES = ("bfloat16", "float16")
+KERNELS = ("sdpa", "flex", "flash")
 DEMANDS = ("order", "causal")
 """Of these words, False promises the opposite."""
 ELSEWHERE = {
@@ -36,6 +37,10 @@ ELSEWHERE = {
     "export": "exported",
     "n_kv_heads": "shared_heads",
     "gqa": "shared_heads",
+    "attn_implementation": "kernels",
+    "kernel": "kernels",
+    "cuda": "device",
+    "gpu": "device",
 }
 
 
@@ -95,6 +100,12 @@ class Promises:
         The configuration whose positions it has; what `posenc.register.read` takes.
     layer : int
         Which of that configuration's layers it is, from 0, or its first one is.
+    kernels : str or several, optional
+        Kernels that answer as the eager attention of a model of transformers does: "sdpa", "flex",
+        "flash", or the name of one that you registered there. Asked on request only. Flash is
+        asked in bfloat16; on a processor, flex is not compiled.
+    device : str or torch.device, optional
+        Where everything is asked, such as "cuda", if torch finds one.
 
     Raises
     ------
@@ -127,6 +138,8 @@ class Promises:
     moves: bool | None = None
     like: Description | None = None
     layer: int = 0
+    kernels: tuple[str, ...] = ()
+    device: torch.device | None = None
 
     @classmethod
     def of(cls, words: Mapping[str, Any]) -> "Promises":
@@ -145,6 +158,8 @@ class Promises:
         """Return what was promised under a word; for "padding left" whether that side was."""
         word, _, side = promise.partition(" ")
         value = getattr(self, word)
+        if word == "kernels" and side:
+            return side in value or (side == "other" and bool({*value} - {*KERNELS}))
         return (str(value).removesuffix(" alone") in (side, "both")) if side else value
 
     def speak_of(self, promise: str) -> bool:
@@ -167,6 +182,7 @@ class Promises:
             "trained",
             "layers",
             "layer",
+            "device",
         )  # facts that other checks need, and nothing to hold it to
         said = {one.name: getattr(self, one.name) for one in fields(self)}
         return tuple(
@@ -186,7 +202,7 @@ def _unknown(word: str, known: list[str]) -> str:
 def _value(word: str, value: Any) -> Any:
     """Return a promise's value as the checks want it, or raise ValueError."""
     if value is None:
-        return None if word != "dtypes" else ()
+        return () if word in ("dtypes", "kernels") else None
     choices = {"padding": SIDES, "layout": LAYOUTS, "beyond": BEYOND}
     if word in choices:
         return None if value is False else _checks.choice(word, value, choices[word])
@@ -199,7 +215,35 @@ def _value(word: str, value: Any) -> Any:
     if word == "dtypes":
         several = value if isinstance(value, list | tuple | set) else (value,)
         return tuple(_half(one) for one in several)
+    if word == "kernels":
+        return _kernels(value)
+    if word == "device":
+        return _device(value)
     return _checks.flag(word, value)
+
+
+def _kernels(value: Any) -> tuple[str, ...]:
+    named = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if not all(isinstance(one, str) and one not in ("", "eager") for one in named):
+        raise ValueError(
+            f"kernels must be names such as {', '.join(KERNELS)}, and not eager, which they stand "
+            f"beside, got {value!r}"
+        )
+    return named
+
+
+def _device(value: Any) -> torch.device:
+    """Return a device that torch finds here, or raise ValueError."""
+    found = ["cpu", *["cuda"] * torch.cuda.is_available()]
+    try:
+        device = torch.device(value)
+    except (RuntimeError, TypeError):
+        device = None
+    if device is None or device.type not in found:
+        raise ValueError(
+            f"device must be one that torch finds here, {' or '.join(found)}, got {value!r}"
+        )
+    return device
 
 
 def _half(value: Any) -> torch.dtype:

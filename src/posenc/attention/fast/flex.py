@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
+from posenc.attention.score_mods import ScoreMod, by_offset
 
 
 def serves(q: Tensor) -> bool:
@@ -46,26 +46,8 @@ def flexible_attention(
     compiled : bool
         Without, the formula is computed step by step, for tests.
     """
-    score = with_padding(score_mod(offsets), padding)
+    score = with_padding(by_offset(offsets), padding)
     return _kernel(compiled)(q, k, v, score_mod=score, scale=scale)
-
-
-def score_mod(offsets: Tensor) -> ScoreMod:
-    """Return the function that adds to a score the one by offset, for all queries or for each."""
-    reach = offsets.shape[-1] // 2
-    if offsets.shape[-2] == 1:
-        line = offsets[0, :, 0]
-
-        def by_offset(score: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:  # noqa: ARG001
-            head = h if line.shape[0] > 1 else 0
-            return score + line[head, (j - i).clamp(-reach, reach) + reach]
-
-        return by_offset
-
-    def by_query(score: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
-        return score + offsets[b, h, i, (j - i).clamp(-reach, reach) + reach]
-
-    return by_query
 
 
 def with_padding(score_mod: ScoreMod, padding: Tensor | None) -> ScoreMod:

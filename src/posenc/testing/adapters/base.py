@@ -111,6 +111,9 @@ class Adapter:
         self.needs_positions, self.axes, self.n_layers = needs_positions, axes, n_layers
         self.name = name or type(module).__name__ if module is not None else name or "the function"
 
+    device: torch.device | None = None
+    """Where the module was placed, if somebody did."""
+
     @property
     def dtype(self) -> torch.dtype:
         """The type of the weights, which tokens that are vectors must have."""
@@ -159,7 +162,38 @@ class Adapter:
         if "positions" in given:
             given["positions"] = _for_rows(given["positions"], len(x))
         self.sizes.append(x.shape[0] * x.shape[1])
-        return _output(self.call(x, **given), x)
+        given = {word: self.there(one) for word, one in given.items()}
+        return _output(self.call(self.there(x), **given), x)
+
+    def place_on(self, device: torch.device) -> None:
+        """Move the module to a device, and from now on whatever it is called with."""
+        self.device = device
+        if self.module is not None:
+            self.module.to(device)
+            self.module.register_forward_pre_hook(self._all_there, with_kwargs=True)
+
+    def _all_there(self, _: nn.Module, inputs: Any, named: Any) -> tuple[Any, Any]:
+        return tuple(map(self.there, inputs)), {
+            name: self.there(one) for name, one in named.items()
+        }
+
+    def there(self, one: Any) -> Any:
+        """Return a tensor on the device where the module was placed, all else as it is."""
+        if self.device is None or not isinstance(one, Tensor) or one.is_meta:
+            return one
+        return one.to(self.device)
+
+    def use_kernel(self, name: str) -> None:  # noqa: ARG002
+        """Let another kernel compute the attention from now on, "eager" for the plain one."""
+        raise CannotAsk("it is no model of transformers, whose kernels have names")
+
+    def windows(self) -> list[int]:
+        """Return how many places its windows hold, as far as it tells."""
+        return []
+
+    def parts(self) -> list[tuple[str, Callable[[], None]]]:
+        """Return what a kernel may forget of the attention, and what takes it out of the eager."""
+        return []
 
     def _others(self) -> str:
         """Return words about arguments that nobody knows, of which one may be what is missing."""
@@ -240,4 +274,5 @@ def _output(came: Any, x: Tensor) -> Tensor:
 def _plain(came: Tensor) -> Tensor:
     """Return a copy, lest the module write over it, that is of no kind with its own arithmetic."""
     with torch._C.DisableTorchFunctionSubclass():
-        return came.detach().as_subclass(Tensor).clone()
+        came = came.detach().as_subclass(Tensor).clone()
+    return came if came.is_meta else came.cpu()

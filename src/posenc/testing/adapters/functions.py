@@ -63,12 +63,13 @@ class FunctionAdapter(Adapter):
     def _called(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Any]) -> Tensor:
         if self.written_out:
             k, v = (a.repeat_interleave(self.n_heads // a.shape[1], 1) for a in (k, v))
-        return self.function(q, k, v, **{self.called[word]: one for word, one in given.items()})
+        named = {self.called[word]: self.there(one) for word, one in given.items()}
+        return self.function(*map(self.there, (q, k, v)), **named).cpu()
 
     def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         rng = torch.Generator().manual_seed(7)
         q, k, v = (
-            (x @ (torch.randn(x.shape[-1], n * self.d_head, generator=rng) / 4).to(x.dtype))
+            (x @ (torch.randn(x.shape[-1], n * self.d_head, generator=rng) / 4).to(x))
             .unflatten(-1, (n, self.d_head))
             .transpose(1, 2)
             for n in (self.n_heads, self.n_kv_heads, self.n_kv_heads)

@@ -3,7 +3,11 @@
 import copy
 import importlib
 import inspect
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,6 +17,24 @@ from posenc.testing.adapters.base import Adapter, CannotAsk, counted
 
 PROBE = "posenc_testing"
 """What the attention that shows queries and keys is registered as."""
+
+NAMES = {"flex": "flex_attention", "flash": "flash_attention_2"}
+"""What the package calls the kernels."""
+
+
+def _usual_scale(part: Any) -> float:
+    """Return the scale that a kernel takes if nobody says one, where a head's width is told."""
+    width = getattr(part, "head_dim", None)
+    scale: float = part.scaling if width is None else width**-0.5
+    return scale
+
+
+FORGOTTEN: dict[str, tuple[tuple[str, ...], Any]] = {
+    "the sink": (("sinks",), -1e30),
+    "the cap of scores": (("attn_logit_softcapping", "softcap"), None),
+    "the scale of its own": (("scaling",), _usual_scale),
+}
+"""What a kernel may forget: names of attributes, and what stands for none of it."""
 
 CACHES = ("past_key_values", "cache", "past_key_value")
 LENGTHS = ("max_position_embeddings", "n_positions", "n_ctx", "max_target_positions", "seq_length")
@@ -32,6 +54,9 @@ class HuggingFaceAdapter(Adapter):
     Of an encoder with a decoder, the decoder is asked, behind a fixed output of the encoder.
     Documents are packed as the package packs them: places begin anew, and no mask is given.
     """
+
+    kernel: str | None = None
+    blind = False  # to padding
 
     def __init__(self, model: nn.Module) -> None:
         held: Any = model
@@ -72,7 +97,13 @@ class HuggingFaceAdapter(Adapter):
         return _Held(cache)
 
     def _forward(self, x: Tensor, **given: Any) -> Any:
-        return self._called(x, **given)
+        if self.kernel in (None, "eager"):
+            return self._called(x, **given)
+        with heard(self.kernel, uncompiled=x.device.type == "cpu") as calls:
+            came = self._called(x, **given)
+        if not calls:
+            raise CannotAsk("its attention does not go through transformers' AttentionInterface")
+        return came
 
     def _called(
         self,
@@ -83,7 +114,8 @@ class HuggingFaceAdapter(Adapter):
         cache: _Held | None = None,
         **options: Any,
     ) -> Any:
-        real = torch.ones_like(x, dtype=torch.bool) if padding is None else padding
+        blind = padding is None or self.blind
+        real = torch.ones_like(x, dtype=torch.bool) if blind or padding is None else padding
         if cache is not None:
             cache.padding.append(real)
             real = torch.cat(cache.padding, 1)
@@ -112,6 +144,42 @@ class HuggingFaceAdapter(Adapter):
         read = output(last_hidden_state=read.expand(len(x), -1, -1))
         return self.module(decoder_input_ids=x, encoder_outputs=read, **options)
 
+    def use_kernel(self, name: str) -> None:
+        """Choose one of the package's implementations, for this model alone."""
+        assert self.module is not None
+        copies: dict[int, Any] = {}
+        for part in self.module.modules():  # models may share a configuration, where names stand
+            if "config" in vars(part):
+                part.config = copy.deepcopy(part.config, copies)
+        self.config, self.kernel = self.module.config, NAMES.get(name, name)
+        try:
+            self.module.set_attn_implementation(self.kernel)  # type: ignore[operator]
+        except ImportError as error:
+            raise CannotAsk(f"{name} is not installed: not asked") from error
+        except (ValueError, AttributeError) as error:
+            raise CannotAsk(f"the model does not take {name}: {error!s:.120}") from error
+
+    def windows(self) -> list[int]:
+        """Return the window of its configuration."""
+        window = getattr(self.config.get_text_config(), "sliding_window", None)
+        return [window] if isinstance(window, int) and window > 0 else []
+
+    def parts(self) -> list[tuple[str, Callable[[], None]]]:
+        """Return sinks, caps, scale, window and padding mask, as far as the model has them."""
+        assert self.module is not None
+        inside = [one for one in self.module.modules() if one is not self.module]
+        text = self.config.get_text_config()
+        found: list[tuple[str, Callable[[], None]]] = [
+            (what, partial(_set, inside, names, value))
+            for what, (names, value) in FORGOTTEN.items()
+            if any(getattr(one, name, None) is not None for one in inside for name in names)
+        ]
+        if self.windows():
+            found.append(("the window", partial(_set, [text], ("sliding_window",), 1 << 30)))
+        if "padding" in self.taken:
+            found.append(("the padding mask", partial(_set, [self], ("blind",), True)))
+        return found
+
     def _with(self, attention: str) -> None:
         try:
             self.module.set_attn_implementation(attention)  # type: ignore[union-attr, operator]
@@ -128,7 +196,7 @@ class HuggingFaceAdapter(Adapter):
         if not shown or shown[0] is None:
             raise CannotAsk("it does not show its attention weights")
         first: Tensor = shown[0]
-        return first.detach()
+        return first.detach().cpu()
 
     def turned(self, places: Tensor) -> tuple[Tensor, Tensor]:
         """Listen to the first attention, if it goes through the package's interface."""
@@ -142,7 +210,7 @@ class HuggingFaceAdapter(Adapter):
             attention_mask: Tensor | None,  # noqa: ARG001
             **_: Any,
         ) -> tuple[Tensor, None]:
-            seen.append((query.detach(), key.detach()))
+            seen.append((query.detach().cpu(), key.detach().cpu()))
             shape = query.shape[0], query.shape[2], query.shape[1], value.shape[-1]
             return query.new_zeros(shape), None
 
@@ -176,6 +244,41 @@ class HuggingFaceAdapter(Adapter):
                 state[name] = heads.flatten(0, 1)
         new.load_state_dict(state)
         return HuggingFaceAdapter(new.eval())
+
+
+@contextmanager
+def heard(kernel: str, *, uncompiled: bool) -> Iterator[list[str]]:
+    """Yield a list that grows with each call of an implementation of the package.
+
+    On a processor, where compiling takes minutes, its flex is computed step by step.
+    """
+    functions: Any = importlib.import_module("transformers.modeling_utils").ALL_ATTENTION_FUNCTIONS
+    function, calls = functions[kernel], list[str]()
+    own = kernel in getattr(functions, "_local_mapping", ())  # which hides what is registered
+
+    def called(*inputs: Any, **named: Any) -> Any:
+        calls.append(kernel)
+        return function(*inputs, **named)
+
+    functions[kernel] = called
+    slow = uncompiled and kernel == NAMES["flex"]
+    try:
+        with torch.compiler.set_stance("force_eager") if slow else nullcontext():
+            yield calls
+    finally:
+        del functions[kernel]
+        if own:
+            functions[kernel] = function
+
+
+def _set(parts: Sequence[Any], names: tuple[str, ...], value: Any) -> None:
+    """Give attributes another value where they are; those that are learned are filled with it."""
+    for part, name in itertools.product(parts, names):
+        before = getattr(part, name, None)
+        if isinstance(before, Tensor):
+            before.fill_(value)
+        elif before is not None:
+            setattr(part, name, value(part) if callable(value) else value)
 
 
 def _is_causal(model: nn.Module) -> bool:

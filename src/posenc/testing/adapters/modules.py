@@ -77,17 +77,18 @@ class ModuleAdapter(Adapter):
         method = getattr(self.module, "weights", None)
         if not callable(method):
             raise CannotAsk("it has no method `weights(x)` that would show its attention weights")
-        given = {} if positions is None else {self.called.get("positions", "positions"): positions}
-        shown: Tensor = method(x, **given)
-        return shown.detach()
+        named = self.called.get("positions", "positions")
+        given = {} if positions is None else {named: self.there(positions)}
+        shown: Tensor = method(self.there(x), **given)
+        return shown.detach().cpu()
 
     def turned(self, places: Tensor) -> tuple[Tensor, Tensor]:
         """Ask the module's own method `queries_and_keys`, if it has one."""
         method = getattr(self.module, "queries_and_keys", None)
         if not callable(method):
             raise CannotAsk("it has no method `queries_and_keys(x, positions)` to show them")
-        q, k = method(self.constant(1, len(places)), self.placed(places[None]))
-        return q[0].transpose(0, 1).detach(), k[0].transpose(0, 1).detach()
+        q, k = method(*map(self.there, (self.constant(1, len(places)), self.placed(places[None]))))
+        return q[0].transpose(0, 1).detach().cpu(), k[0].transpose(0, 1).detach().cpu()
 
     def repeated(self) -> Adapter:
         """Ask the module's own method `with_repeated_heads`, if it has one."""
@@ -205,7 +206,7 @@ class MultiheadAdapter(Adapter):
         """Return what the module itself calls its weights."""
         if positions is not None:
             raise CannotAsk("it takes no positions")
-        return self._both(x)[1].detach()
+        return self._both(x)[1].detach().cpu()
 
 
 class EncoderAdapter(Adapter):

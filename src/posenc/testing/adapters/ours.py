@@ -38,13 +38,14 @@ class OwnAdapter(Adapter):
         return attention
 
     def _vectors(self, x: Tensor) -> Tensor:
+        x = self.there(x)
         return self.module.tokens(x) if isinstance(self.module, LanguageModel) else x
 
     def weights(self, x: Tensor, positions: Tensor | None = None) -> Tensor:
         """Ask the first attention."""
         if positions is None and self.needs_positions:
             positions = self.placed(torch.arange(x.shape[1])[None])
-        return self.attention.weights(self._vectors(x), positions=positions).detach()
+        return self.attention.weights(self._vectors(x), positions=positions).detach().cpu()
 
     def turned(self, places: Tensor) -> tuple[Tensor, Tensor]:
         """Take queries and keys behind the door `rotate`."""
@@ -53,7 +54,7 @@ class OwnAdapter(Adapter):
         x = self._vectors(self.constant(1, len(places)))
         at = self.attention._places(x, None, self.placed(places[None]))
         q, k, _ = self.attention._project(x, at)
-        return q[0].transpose(0, 1).detach(), k[0].transpose(0, 1).detach()
+        return q[0].transpose(0, 1).detach().cpu(), k[0].transpose(0, 1).detach().cpu()
 
     def repeated(self) -> Adapter:
         """Repeat the rows that make keys and values."""

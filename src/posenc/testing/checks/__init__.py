@@ -23,6 +23,7 @@ from posenc.testing.checks import (
     times,
     windows,
 )
+from posenc.testing.checks.kernels import BESIDE_EAGER
 from posenc.testing.checks.like import LIKE
 from posenc.testing.checks.pairs import PAIRS
 
@@ -69,5 +70,5 @@ CHECKS = (
 )
 """Every check of one promise, in the order in which it is asked."""
 
-EVERY = (*CHECKS, *LIKE, *PAIRS)
-"""The same, those beside a configuration, and then those of two promises at a time."""
+EVERY = (*CHECKS, *LIKE, *BESIDE_EAGER, *PAIRS)
+"""The same, those beside a configuration or another kernel, then two promises at a time."""

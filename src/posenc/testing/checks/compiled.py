@@ -25,7 +25,8 @@ def compiles(asked: Asked) -> Iterator[Seen]:
     for length in asked.lengths(2):
         x = subject.tokens(1, length)
         out = type(subject).outputs(subject, x)
-        yield Seen(difference(_first(compiled(x)).flatten(2), out), f"{length} tokens")
+        came = _first(compiled(subject.there(x)))
+        yield Seen(difference(came.flatten(2), out), f"{length} tokens")
 
 
 @check(
@@ -43,10 +44,10 @@ def exports(asked: Asked) -> Iterator[Seen]:
     module = subject.module
     assert module is not None
     due = subject.outputs(x)
-    program = torch.export.export(module, (x,))
+    program = torch.export.export(module, (subject.there(x),))
     kept = {name for name, _ in module.named_buffers()}
     held = {*program.state_dict, *getattr(program, "constants", {})}
-    came = _first(program.module()(x)).flatten(2)
+    came = _first(program.module()(subject.there(x))).flatten(2)
     missing = sorted(kept - held)
     note = f"without {', '.join(missing)}" if missing else ""
     yield Seen(difference(came, due), f"{x.shape[1]} tokens", note=note)

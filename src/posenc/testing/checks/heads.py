@@ -17,7 +17,10 @@ def shared(asked: Asked) -> Iterator[Seen]:
     for length in asked.lengths(2):
         subject = asked.subject()
         x = subject.tokens(1, length)
-        out = subject.repeated().outputs(x)
+        repeated = subject.repeated()
+        if subject.device is not None:
+            repeated.place_on(subject.device)
+        out = repeated.outputs(x)
         yield Seen(
             difference(subject.outputs(x), out), f"{length} tokens, shared heads written out"
         )
