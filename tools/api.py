@@ -121,6 +121,7 @@ ROOMS = {
             "statistics.summary",
             "statistics.friedman",
             "statistics.mixed",
+            "statistics.answers",
             "statistics.equality",
             "statistics.power",
             "statistics.exact",

@@ -64,6 +64,7 @@ RIGHT = {
     "second": SCORES[:, 1],
     "n_datasets": 8,
     "n_methods": 3,
+    "n_resamples": 5,
     "test_share": 0.3,
     "cells": PAIRS,
     "value": 2.0,

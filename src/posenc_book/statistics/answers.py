@@ -47,6 +47,10 @@ def word(side: float, p_value: float | None, p_equal: float | None) -> str:
     p_value, p_equal : float or None
         Of no difference, and of one beyond the margin, corrected for the family.
 
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> word(0.03, 0.001, 0.9), word(0.003, 0.001, 0.01), word(-0.03, 0.2, 0.9)
@@ -144,6 +148,10 @@ def of_sets(contrast: str, differences: ArrayLike, margin: float) -> Answer:
     contrast : str
     differences : array of shape (n_sets,) or (n_sets, n_resamples)
     margin : float
+
+    Returns
+    -------
+    Answer
     """
     return Answer(
         contrast,
@@ -173,6 +181,10 @@ def of_runs(
     test_share : float or array of shape (n_sets,)
         Test cases over all cases of each set, of which the rule takes at most a half: the answer
         is about new series. 0 takes runs for independent, and the answer is about these series.
+
+    Returns
+    -------
+    Answer
     """
     table = np.asarray(differences, float)
     n, r = table.shape

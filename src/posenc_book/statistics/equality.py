@@ -463,12 +463,34 @@ def _scales(cells: NDArray, test_share: NDArray) -> NDArray[np.float64]:
     return np.sqrt(cells.var(axis=1, ddof=1) * inflation(cells.shape[1], test_share))
 
 
-def inflation(n_resamples: int, test_share: NDArray) -> NDArray[np.float64]:
+def inflation(n_resamples: int, test_share: ArrayLike) -> NDArray[np.float64]:
     """Return how much of a resample's variance the mean of correlated resamples has.
 
-    A correlation rho adds rho / (1 - rho) of the variance to the 1/n of it (Nadeau and Bengio).
+    A correlation rho adds rho / (1 - rho) of the variance to the 1/n of it.
+
+    Parameters
+    ----------
+    n_resamples : int
+        At least 1.
+    test_share : float or array of shape (sets,)
+        Of the series, those in the test part; it stands for the correlation.
+
+    Returns
+    -------
+    array of the shape of `test_share`.
+
+    Raises
+    ------
+    ValueError
+        If `n_resamples` is no integer of at least 1, or a share is not in [0, 1).
+
+    Source: Nadeau and Bengio (2003), "Inference for the generalization error".
     """
-    return 1 / n_resamples + test_share / (1 - test_share)
+    n_resamples = _checks.count("n_resamples", n_resamples, minimum=1)
+    shares = _checks.finite_array("test_share", test_share, ndim=None).astype(float)
+    if ((shares < 0) | (shares >= 1)).any():
+        raise ValueError(f"test_share must be in [0, 1), got {test_share!r}")
+    return np.asarray(1 / n_resamples + shares / (1 - shares))
 
 
 def _share(test_share: ArrayLike, n_sets: int) -> NDArray[np.float64]:
