@@ -186,3 +186,16 @@ def test_the_command_prints_json_differences_and_what_to_paste(tmp_path, capsys)
     assert command_line.main([str(path), "--length", "16384"]) == 0
     assert "--max-model-len 16384" in capsys.readouterr().out
     assert "extend" in COMMANDS
+
+
+def test_a_yarn_that_stands_there_reaches_so_far_and_is_set_anew_beyond():
+    scaling = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 8192}
+    config = LLAMA | {"max_position_embeddings": 8192, "rope_scaling": scaling}
+    description = register.read(config)
+    assert "reaches 32,768 tokens: nothing has to be set anew" in description.explain(30_000)
+    assert "Set its factor anew, to 8" in description.explain(65_536)
+    with pytest.raises(register.ConfigError, match="reaches 32,768 tokens already"):
+        extending.yarn(description, 32_768)
+    assert extending.yarn(description, 65_536)["factor"] == 8
+    plain = register.read(LLAMA | {"max_position_embeddings": 8192})
+    assert extending.yarn(plain, 32_768, 4096)["factor"] == 8

@@ -26,7 +26,10 @@ def extend(arguments: Sequence[str]) -> int:
     """Print how a model is made longer; return 2 where it cannot be, or cannot be read."""
     asked = extend_parser().parse_args(arguments)
     return _print(
-        "extend", lambda: extending.extend(asked.config, register.read(asked.config), asked.to)
+        "extend",
+        lambda: extending.extend(
+            asked.config, register.read(asked.config), asked.to, asked.trained
+        ),
     )
 
 
@@ -83,4 +86,8 @@ def extend_parser() -> argparse.ArgumentParser:
     )
     top.add_argument("config", help=CONFIG)
     top.add_argument("--to", type=int, required=True, metavar="TOKENS", help="tokens to be read")
+    top.add_argument(
+        "--from", dest="trained", type=int, metavar="TOKENS",
+        help="tokens of training, where the configuration says more than that",
+    )  # fmt: skip
     return top

@@ -9,7 +9,7 @@ import numpy as np
 from posenc.register import reading, scaling
 from posenc.register.reading import ConfigError
 from posenc.register.values import Values
-from posenc.register.words import printable
+from posenc.register.words import printable, reaches
 
 if TYPE_CHECKING:
     from posenc.register import Description
@@ -18,54 +18,71 @@ if TYPE_CHECKING:
 BYTES = 2  # of a number in bfloat16 or float16
 
 
-def extend(config: Any, description: "Description", to: int) -> str:
-    """Return in plain words how to run a model on `to` tokens.
+def extend(config: Any, description: "Description", to: int, trained: int | None = None) -> str:
+    """Return in plain words how to run a model on `to` tokens; `trained` are those of training.
 
     Raises
     ------
     ConfigError
         If no layer turns, no length is said, `to` is no longer than it, or a schedule stands there.
     """
-    block = yarn(description, to)
-    turning = [(n, one) for n, one in enumerate(description.layers) if _widened(one, to)]
-    number, layer = turning[0]
-    trained, source = description.made_for, description.trained_source
+    block = yarn(description, to, trained)
+    layer = next(one for one in description.layers if _widened(one, to))
+    start, source = block["original_max_position_embeddings"], description.trained_source
+    said = (
+        f"{source}"
+        if source and start == description.trained
+        else "as you say"
+        if trained
+        else None
+    )
     lines = [
-        f"{description.family}: {trained:,} tokens of training ({source})."
-        if source
-        else f"{description.family}: {trained:,} tokens by its configuration; take the length of "
-        "training where you know a smaller one.",
+        f"{description.family}: {start:,} tokens of training ({said})."
+        if said
+        else f"{description.family}: {start:,} tokens by its configuration; give the length of "
+        "training by --from where you know a smaller one.",
         f"Factor {block['factor']:g}. The block for {to:,} tokens:",
         f"  {json.dumps({'rope_parameters': block})}",
-        *_pairs(description, number, layer, block),
+        *_pairs(layer, block),
         *_memory(config, description, to),
         *engines(block, to),
+        *_one_block(description),
     ]
     return printable("\n".join(lines))
 
 
-def yarn(description: "Description", to: int) -> dict[str, Any]:
+def yarn(description: "Description", to: int, trained: int | None = None) -> dict[str, Any]:
     """Return the block of YaRN that makes a model longer, under transformers' names of today.
+
+    A YaRN that stands there already is set anew, from the length that it starts from.
 
     Source: Peng et al. 2023, YaRN; `rope_parameters` of Hugging Face's transformers.
     """
-    length = description.made_for
     turning = [one for one in description.layers if one.door == "rotate"]
+    starts = [s["original_max_position_embeddings"] for one in turning
+              if (s := one.scaling) and s.get("original_max_position_embeddings")]  # fmt: skip
+    length = trained or (min(starts) if starts else description.made_for)
     if not turning:
         raise ConfigError(f"no layer of {description.family} turns; there is no base to slow down")
     if length is None:
         raise ConfigError("the configuration says no length, and a factor is a share of one")
     if to <= length:
         raise ConfigError(f"to must be more than {length:,}, the length it is made for, got {to:,}")
+    reached = [reaches(one.scaling) or 0 for one in turning if one.scaling]
+    if reached and to <= max(reached):
+        raise ConfigError(
+            f"its schedule reaches {max(reached):,} tokens already; nothing has to be set anew"
+        )
     wide = [one for one in turning if _widened(one, to)]
     if not wide:
         raise ConfigError(
             "the layers that turn see a window alone; no schedule is needed for longer texts"
         )
-    if any(one.scaling for one in wide):
+    kinds = {one.scaling["type"] for one in wide if one.scaling}
+    if kinds - {"yarn"}:
         raise ConfigError(
-            f"a schedule of the type {wide[0].scaling['type']!r} stands there already"  # type: ignore[index]
-            "; a second on top is not valid: set its factor anew, from the length of training"
+            f"a schedule of the type {min(kinds)!r} stands there already, and a second on top is "
+            "not valid: set its own factor anew, best with more training"
         )
     return {
         "rope_type": "yarn",
@@ -93,6 +110,16 @@ def engines(block: Mapping[str, Any], to: int) -> Iterator[str]:
     )
 
 
+def _one_block(description: "Description") -> Iterator[str]:
+    """Yield what to check in a model whose layers have more than one base."""
+    bases = {one.base for one in description.layers if one.door == "rotate"}
+    if len(bases) > 1:
+        yield (
+            "Check: its layers have more than one base. The block is for those that see "
+            "everything; llama.cpp's line changes all, and others read a block by kind of layer."
+        )
+
+
 def _widened(layer: "Layer", to: int) -> bool:
     """Return whether a layer turns, and sees further than a window that stays as it is."""
     return layer.door == "rotate" and not (
@@ -100,13 +127,11 @@ def _widened(layer: "Layer", to: int) -> bool:
     )
 
 
-def _pairs(
-    description: "Description", number: int, layer: "Layer", block: Mapping[str, Any]
-) -> Iterator[str]:
+def _pairs(layer: "Layer", block: Mapping[str, Any]) -> Iterator[str]:
     """Yield which pairs of a head turn more slowly then."""
     assert layer.base is not None
     assert layer.head_dim is not None
-    old = description.inv_freq(number)
+    old = scaling.inv_freq(layer.base, layer.turning, layer.head_dim, None, 1)
     schedule = {"type": "yarn"} | {
         n: v for n, v in block.items() if n not in ("rope_type", "rope_theta")
     }

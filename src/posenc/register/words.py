@@ -324,13 +324,34 @@ def _longer(description: "Description", rotating: "Sequence[Layer]", asked: int)
     if not wide:
         far = max(layer.window or 0 for layer in rotating)
         return f"Layers that turn see at most {far:,} of them, so that no schedule is needed."
-    if any(layer.scaling for layer in wide):
-        return "Its schedule would have to be set anew; a second one on top is not valid."
+    scaled = [layer.scaling for layer in wide if layer.scaling]
+    if scaled:
+        return _stretched(scaled[0], asked)
     where = "" if len(wide) == len(rotating) else " in the layers that see everything"
     counted = "" if description.trained else " Count it from the length of training, once you know."
     return (
         f"YaRN or NTK scaling with factor {asked / length:.3g} is valid{where}, best with more "
         f"training.{counted}"
+    )
+
+
+def reaches(scaling: Mapping[str, Any]) -> int | None:
+    """Return the tokens that YaRN is made for: its factor times the length of training."""
+    start = scaling.get("original_max_position_embeddings")
+    return round(start * scaling["factor"]) if start and scaling["type"] == "yarn" else None
+
+
+def _stretched(scaling: Mapping[str, Any], asked: int) -> str:
+    """Return what to do where a schedule stands already."""
+    reached, start = reaches(scaling), scaling.get("original_max_position_embeddings")
+    if reached is None or start is None:
+        return "Its schedule would have to be set anew; a second one on top is not valid."
+    whole = f"{scaling['factor']:g} times {start:,}, reaches {reached:,} tokens"
+    if asked <= reached:
+        return f"Its schedule, {whole}: nothing has to be set anew."
+    return (
+        f"Its schedule, {whole}. Set its factor anew, to {asked / start:.3g}; a second schedule on "
+        "top is not valid."
     )
 
 
