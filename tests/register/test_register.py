@@ -370,7 +370,7 @@ def test_slow_pairs_at_a_length_are_counted(tmp_path, capsys):
         ),
         ("google/gemma-3-1b-it", "factor 7.63 is valid in the layers that see everything, best"),
         ("llama", "factor 488 is valid, best with more training"),
-        ("openai/gpt-oss-20b", "Its schedule would have to be set anew; a second one on top"),
+        ("openai/gpt-oss-20b", "reaches 131,072 tokens. Set its factor anew, to 244; a second"),
     ],
 )
 def test_which_schedule_is_valid_for_longer_inputs_depends_on_what_queries_see(name, sentence):

@@ -60,7 +60,7 @@ def _to_paste(description: register.Description, length: int | None) -> str:
         block = extending.yarn(description, length)
     except register.ConfigError:
         return ""
-    return "\n".join(["", *extending.engines(block, length)])
+    return "\n".join(["", *extending.engines(block, length, extending.own_reach(description))])
 
 
 def parser() -> argparse.ArgumentParser:

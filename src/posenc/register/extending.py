@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from posenc.register import Description
     from posenc.register.rules import Layer
 
+KEPT = ("beta_fast", "beta_slow", "truncate", "mscale", "mscale_all_dim")  # of a YaRN set anew
 BYTES = 2  # of a number in bfloat16 or float16
 
 
@@ -45,7 +46,7 @@ def extend(config: Any, description: "Description", to: int, trained: int | None
         f"  {json.dumps({'rope_parameters': block})}",
         *_pairs(layer, block),
         *_memory(config, description, to),
-        *engines(block, to),
+        *engines(block, to, own_reach(description)),
         *_one_block(description),
     ]
     return printable("\n".join(lines))
@@ -68,10 +69,10 @@ def yarn(description: "Description", to: int, trained: int | None = None) -> dic
         raise ConfigError("the configuration says no length, and a factor is a share of one")
     if to <= length:
         raise ConfigError(f"to must be more than {length:,}, the length it is made for, got {to:,}")
-    reached = [reaches(one.scaling) or 0 for one in turning if one.scaling]
-    if reached and to <= max(reached):
+    own = own_reach(description)
+    if own and to <= own:
         raise ConfigError(
-            f"its schedule reaches {max(reached):,} tokens already; nothing has to be set anew"
+            f"its schedule reaches {own:,} tokens already; nothing has to be set anew"
         )
     wide = [one for one in turning if _widened(one, to)]
     if not wide:
@@ -84,7 +85,8 @@ def yarn(description: "Description", to: int, trained: int | None = None) -> dic
             f"a schedule of the type {min(kinds)!r} stands there already, and a second on top is "
             "not valid: set its own factor anew, best with more training"
         )
-    return {
+    kept = {n: v for n, v in (wide[0].scaling or {}).items() if n in KEPT}
+    return kept | {
         "rope_type": "yarn",
         "rope_theta": wide[0].base,
         "factor": round(to / length, 6),
@@ -92,8 +94,15 @@ def yarn(description: "Description", to: int, trained: int | None = None) -> dic
     }
 
 
-def engines(block: Mapping[str, Any], to: int) -> Iterator[str]:
+def own_reach(description: "Description") -> int:
+    """Return the tokens that a YaRN of the model's own is made for, 0 without one."""
+    return max((reaches(one.scaling) or 0 for one in description.layers if one.scaling), default=0)
+
+
+def engines(block: Mapping[str, Any], to: int, own: int = 0) -> Iterator[str]:
     """Yield what to paste for transformers, vLLM and llama.cpp, and what to think of before.
+
+    `own` are the tokens that a schedule of the model's own reaches.
 
     Source: the manuals of transformers, of vLLM ("context extension") and of llama.cpp's server.
     """
@@ -104,6 +113,9 @@ def engines(block: Mapping[str, Any], to: int) -> Iterator[str]:
     yield (
         f"llama.cpp: --rope-scaling yarn --rope-scale {factor:g} --yarn-orig-ctx {trained} -c {to}"
     )
+    if own:
+        yield f"The model has a schedule of its own, up to {own:,} tokens: keep that for these."
+        return
     yield (
         "All three set a static schedule: it changes short texts, too. Leave it out where texts "
         f"stay below {trained:,} tokens."
