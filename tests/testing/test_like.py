@@ -237,3 +237,25 @@ def test_on_a_command_line_the_fields_come_as_data(tmp_path, monkeypatch, capfd)
     assert (broken["fields"][0]["seen"], broken["fields"][0]["due"]) == (10_000.0, 500_000.0)
     assert command_line.main(["my_port:make", "like=nowhere.json"]) == 2
     assert "neither a file nor a name" in capfd.readouterr().err
+
+
+class Padded(Port):
+    """It takes a mask as well."""
+
+    real = None
+
+    def forward(self, x, positions=None, padding=None):
+        self.real = padding
+        return super().forward(x, positions)
+
+    def masked(self, scores):
+        scores = super().masked(scores)
+        return scores if self.real is None else scores.masked_fill(~self.real[:, None, None], -1e9)
+
+
+@pytest.mark.parametrize("side", ["left", "right", "both"])
+def test_padding_is_promised_beside_a_configuration(side):
+    report = check_attention(lambda: Padded(PLAIN), like=ALL_SEEN, padding=side, measure=False)
+    assert report.passed
+    wrong = check_attention(lambda: Padded(PLAIN), like=LLAMA, padding=side, measure=False)
+    assert {one.promise for one in wrong.failures} == {"like"}

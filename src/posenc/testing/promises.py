@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import torch
@@ -136,7 +136,7 @@ class Promises:
     stateless: bool = True
     rows: bool = True
     moves: bool | None = None
-    like: Description | None = None
+    like: Description | None = field(default=None, hash=False)  # it holds mappings
     layer: int = 0
     kernels: tuple[str, ...] = ()
     device: torch.device | None = None
