@@ -13,6 +13,7 @@ from posenc.testing import Adapter, check_attention, command_line
 from posenc.testing.adapters import adapt
 from posenc.testing.asking import Asked
 from posenc.testing.checks.like import LIKE
+from posenc.testing.like.fault import runs
 from posenc.testing.promises import Promises
 from posenc_book.teaching.ports import PLAIN, PORTS, RIGHT, Port, Ports, replace
 
@@ -182,7 +183,7 @@ def test_a_table_of_its_own_may_be_short():
     assert not held(lambda: ShortTable(PLAIN), LLAMA)
 
 
-def test_the_first_layer_that_differs_is_named_and_the_others_counted():
+def test_the_first_layer_that_differs_is_named_and_all_are_listed():
     wrong = replace(PLAIN, base=123_456.0)
     config = ALL_SEEN | {"num_hidden_layers": 4}
     (came,) = (
@@ -191,7 +192,7 @@ def test_the_first_layer_that_differs_is_named_and_the_others_counted():
         if outcome == "broken"
     )
     assert came.startswith("layer 1: its queries' pair 1 turns as if the base were 123,456;")
-    assert came.endswith("the configuration says 10,000 (1 more layer differs)")
+    assert came.endswith("the configuration says 10,000 (layers 1, 2 differ)")
 
 
 def test_more_layers_than_the_configuration_has_are_no_pass():
@@ -259,3 +260,11 @@ def test_padding_is_promised_beside_a_configuration(side):
     assert report.passed
     wrong = check_attention(lambda: Padded(PLAIN), like=LLAMA, padding=side, measure=False)
     assert {one.promise for one in wrong.failures} == {"like"}
+
+
+TURNS = "queries and keys turn as the configuration says"
+
+
+def test_layers_are_listed_in_runs():
+    assert runs([0, 1, 2, 3, 4, 6, 7]) == "0 to 4, 6, 7"
+    assert runs([3]) == "3"
