@@ -265,6 +265,44 @@ def test_padding_is_promised_beside_a_configuration(side):
 TURNS = "queries and keys turn as the configuration says"
 
 
+class Decodes(Port):
+    """It takes a cache, and may forget its window where one token comes."""
+
+    forgets = False
+
+    def forward(self, x, positions=None, cache=None):
+        start = cache[0].shape[1] if cache else 0
+        if cache is not None:
+            cache[0] = x = torch.cat([cache[0], x], 1) if cache else x
+        self.single = self.forgets and x.shape[1] - start == 1
+        return super().forward(x, positions)[:, start:]
+
+    def masked(self, scores):
+        right, self.n = self.n, replace(self.n, window=None if self.single else self.n.window)
+        scores = super().masked(scores)
+        self.n = right
+        return scores
+
+
+class Forgets(Decodes):
+    forgets = True
+
+
+def test_a_cache_is_asked_past_the_window_of_the_configuration():
+    name = "one token at a time equals all at once"
+
+    def came(kind):
+        numbers = RIGHT["Mistral"].numbers[0]
+        config = MISTRAL | {"sliding_window": 16}
+        make = lambda: kind(replace(numbers, window=16))  # noqa: E731
+        return check_attention(make, like=config, cached=True, only=name, measure=False)[name]
+
+    assert came(Decodes).outcome == "held"
+    found = came(Forgets)
+    assert (found.outcome, "past a window of 16" in found.smallest) == ("broken", True)
+    assert "the window is forgotten where one token comes" in found.hint
+
+
 def test_layers_are_listed_in_runs():
     assert runs([0, 1, 2, 3, 4, 6, 7]) == "0 to 4, 6, 7"
     assert runs([3]) == "3"

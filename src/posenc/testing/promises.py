@@ -176,6 +176,12 @@ class Promises:
         added = [one.table for one in layers if one.table and one.table["kind"] != "angles"]
         return {"turn": not added, "table": bool(added)}.get(side, True)
 
+    def windows_of_like(self) -> list[int]:
+        """Return the windows and chunks of the configuration's layers, the smallest first."""
+        layers = () if self.like is None else self.like.layers[self.layer :]
+        said = {one.window for one in layers if one.kind in ("window", "chunk") and one.window}
+        return sorted(said)
+
     def made(self) -> tuple[str, ...]:
         """Return the words of all that was promised."""
         silent = (
