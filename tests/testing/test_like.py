@@ -303,6 +303,13 @@ def test_a_cache_is_asked_past_the_window_of_the_configuration():
     assert "the window is forgotten where one token comes" in found.hint
 
 
+def test_other_heads_are_told_in_words():
+    found = answers(lambda: Port(replace(PLAIN, n_heads=8, d_head=8, turning=8)), ALL_SEEN)
+    said = "layer 0: your layer has 8 heads of 8 numbers, the configuration says 4 of 16"
+    assert found[TURNS] == ("broken", said)
+    assert {came for name, came in found.items() if name != TURNS} == {("cannot", said)}
+
+
 def test_layers_are_listed_in_runs():
     assert runs([0, 1, 2, 3, 4, 6, 7]) == "0 to 4, 6, 7"
     assert runs([3]) == "3"
