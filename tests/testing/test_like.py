@@ -310,6 +310,16 @@ def test_other_heads_are_told_in_words():
     assert {came for name, came in found.items() if name != TURNS} == {("cannot", said)}
 
 
+class KeysAhead(Port):
+    def turned(self, a, t, norm):
+        return super().turned(a, t + 2 * (norm is self.norm_k), norm)
+
+
+def test_keys_that_stand_ahead_are_told_as_such():
+    came = answers(lambda: KeysAhead(PLAIN), ALL_SEEN)[TURNS][1]
+    assert came == "layer 0: keys are turned as if they stood 2 places ahead of queries"
+
+
 def test_layers_are_listed_in_runs():
     assert runs([0, 1, 2, 3, 4, 6, 7]) == "0 to 4, 6, 7"
     assert runs([3]) == "3"

@@ -62,11 +62,9 @@ def _origin(pair: Pair) -> Iterator[Fault]:
     ahead = np.angle(np.exp(1j * (q.phase - k.phase)))
     if np.abs(ahead).max() > 1e-3:
         places = round(float(ahead[0]), 3) * (due.direction or 1)
-        several = "places" if places != 1 else "place"
-        said = (
-            f"layer {n}: queries are turned as if they stood {number(places)} {several} ahead of "
-            "keys that stand there, too"
-        )
+        far = "one place" if abs(places) == 1 else f"{number(abs(places))} places"
+        one, other = ("queries", "keys") if places > 0 else ("keys", "queries")
+        said = f"layer {n}: {one} are turned as if they stood {far} ahead of {other}"
         yield Fault(n, "offset", places, 0, said)
 
 
