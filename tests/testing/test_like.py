@@ -310,6 +310,30 @@ def test_other_heads_are_told_in_words():
     assert {came for name, came in found.items() if name != TURNS} == {("cannot", said)}
 
 
+class Grouped(Port):
+    """Two heads share a key: neighbours, or every second one where they are tiled."""
+
+    tiled = False
+
+    def turned(self, a, t, norm):
+        a = super().turned(a, t, norm)
+        if norm is self.norm_q:
+            return a
+        return a[:, :2].repeat(1, 2, 1, 1) if self.tiled else a[:, :2].repeat_interleave(2, 1)
+
+
+class Tiled(Grouped):
+    tiled = True
+
+
+def test_shared_heads_are_neighbours():
+    config = ALL_SEEN | {"num_key_value_heads": 2}
+    assert held(lambda: Grouped(PLAIN), config)
+    outcome, came = answers(lambda: Tiled(PLAIN), config)[TURNS]
+    assert outcome == "broken"
+    assert "query heads 0, 2 share a key head, as if shared heads were tiled" in came
+
+
 class KeysAhead(Port):
     def turned(self, a, t, norm):
         return super().turned(a, t + 2 * (norm is self.norm_k), norm)

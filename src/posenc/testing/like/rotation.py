@@ -44,6 +44,28 @@ def faults(run: Run, like: Description) -> Iterator[Fault]:
                     break
         else:
             yield from _origin(pair)
+            yield from _grouping(pair)
+
+
+def _grouping(pair: Pair) -> Iterator[Fault]:
+    """Yield that heads which share a key are not neighbours, as they are in all families."""
+    k, n = pair.heard.k, pair.number
+    if k is None or len(k) < 2:
+        return
+    same = torch.isclose(k[:1, 0], k[:, 0], rtol=1e-6).all(-1)  # heads with the first one's key
+    first, shared = int(same.long().argmin()), int(same.sum())
+    if shared in (1, len(k)) or shared == first:
+        return
+    due, seen = list(range(shared)), same.nonzero()[:, 0].tolist()
+    said = (
+        f"layer {n}: query heads {_listed(seen)} share a key head, as if shared heads were tiled "
+        f"(repeat); heads {_listed(due)} are due, neighbours (repeat_interleave)"
+    )
+    yield Fault(n, "heads", seen, due, said)
+
+
+def _listed(heads: list[int]) -> str:
+    return ", ".join(map(str, heads))
 
 
 def _origin(pair: Pair) -> Iterator[Fault]:
