@@ -334,6 +334,12 @@ def test_shared_heads_are_neighbours():
     assert "query heads 0, 2 share a key head, as if shared heads were tiled" in came
 
 
+def test_fewer_layers_than_the_configuration_has_are_no_pass():
+    found = answers(lambda: Ports(PLAIN, PLAIN), ALL_SEEN | {"num_hidden_layers": 5})
+    assert found[TURNS][0] == "cannot"
+    assert "the configuration has 5: nothing is known of 2 to 4" in found[TURNS][1]
+
+
 class KeysAhead(Port):
     def turned(self, a, t, norm):
         return super().turned(a, t + 2 * (norm is self.norm_k), norm)

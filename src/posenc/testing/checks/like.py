@@ -42,6 +42,7 @@ def turn(asked: Asked) -> Iterator[Seen]:
             f"layer {behind[0]} stands behind one that mixes tokens otherwise; give it by itself, "
             f"with layer={behind[0]}"
         )
+    hearing.needs_all(asked, run)
 
 
 @check(
@@ -129,6 +130,7 @@ def rows(asked: Asked) -> Iterator[Seen]:
     """Look which rows are looked up."""
     run = hearing.counted(asked, TALK)
     yield seen(list(tables.faults(run)), hearing.listed(run), "rows are those")
+    hearing.needs_all(asked, run)
 
 
 def _talks(asked: Asked) -> list[hearing.Run]:

@@ -15,7 +15,7 @@ from posenc.register import Description
 from posenc.register.rules import Layer
 from posenc.testing.adapters import Adapter, CannotAsk, FunctionAdapter, HuggingFaceAdapter
 from posenc.testing.asking import Asked
-from posenc.testing.like.fault import Fault
+from posenc.testing.like.fault import Fault, runs
 from posenc.testing.like.listening import Heard, Listener
 
 FARTHEST = (1 << 15, 1 << 12, 1 << 9, 1 << 6, 1 << 4)
@@ -237,6 +237,19 @@ def _same_heads(pair: Pair) -> None:
             f"configuration says {right[0]} of {right[1]}"
         )
         raise OtherHeads(Fault(pair.number, "n_heads", seen[0], right[0], said))
+
+
+def needs_all(asked: Asked, heard: Run) -> None:
+    """Raise CannotAsk if a model has several layers, and fewer than the configuration."""
+    due = attends(asked)
+    several = [n for n, one in due if one.stack == due[0][1].stack]
+    missing = several[len(heard.pairs) :]
+    if len(heard.pairs) > 1 and missing:
+        raise CannotAsk(
+            f"{len(heard.pairs)} layers with attention were heard, and the configuration has "
+            f"{len(several)}: nothing is known of {runs(missing)}. If that is all that you built, "
+            "hand over a configuration with as many"
+        )
 
 
 def _takes_positions(asked: Asked) -> bool:
