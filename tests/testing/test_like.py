@@ -1,7 +1,9 @@
 """Ports beside their configuration: wrong ones are found by the value that is wrong."""
 
 import json
+import math
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -353,3 +355,20 @@ def test_keys_that_stand_ahead_are_told_as_such():
 def test_layers_are_listed_in_runs():
     assert runs([0, 1, 2, 3, 4, 6, 7]) == "0 to 4, 6, 7"
     assert runs([3]) == "3"
+
+
+def step(omega):
+    """Divide as YaRN with its numbers exchanged, where the ramp is kept from running backwards."""
+    turns = 4096 * omega / (2 * math.pi)
+    last = math.floor(math.log(turns[0]) * 7 / math.log(omega[0] / omega[-1]))
+    return np.where(np.arange(8) <= last, omega, omega / 4)
+
+
+def test_exchanged_numbers_of_yarn_are_named():
+    scaling = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}
+    config = ALL_SEEN | {"rope_scaling": scaling, "max_position_embeddings": 16384}
+    gain = register.read(config).layers[0].gain
+    port = replace(PLAIN, gain=gain, schedule=step)
+    outcome, came = answers(lambda: Port(port), config)[TURNS]
+    assert outcome == "broken"
+    assert "as if beta_fast and beta_slow were exchanged" in came
