@@ -372,3 +372,16 @@ def test_exchanged_numbers_of_yarn_are_named():
     outcome, came = answers(lambda: Port(port), config)[TURNS]
     assert outcome == "broken"
     assert "as if beta_fast and beta_slow were exchanged" in came
+
+
+def test_a_promised_window_is_asked_of_the_layers_that_have_one():
+    family, name = RIGHT["Gemma 3"], "a window ends where it says"
+
+    def came(window):
+        report = check_attention(
+            family.make, like=family.config, window=window, only=name, measure=False
+        )
+        return report[name]
+
+    assert came(8).outcome == "held"
+    assert "layer 0 sees 8 tokens, where 9 were promised" in came(9).came
