@@ -1,7 +1,9 @@
 """Ports beside their configuration: wrong ones are found by the value that is wrong."""
 
 import json
+import math
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -13,6 +15,7 @@ from posenc.testing import Adapter, check_attention, command_line
 from posenc.testing.adapters import adapt
 from posenc.testing.asking import Asked
 from posenc.testing.checks.like import LIKE
+from posenc.testing.like.fault import runs
 from posenc.testing.promises import Promises
 from posenc_book.teaching.ports import PLAIN, PORTS, RIGHT, Port, Ports, replace
 
@@ -182,7 +185,7 @@ def test_a_table_of_its_own_may_be_short():
     assert not held(lambda: ShortTable(PLAIN), LLAMA)
 
 
-def test_the_first_layer_that_differs_is_named_and_the_others_counted():
+def test_the_first_layer_that_differs_is_named_and_all_are_listed():
     wrong = replace(PLAIN, base=123_456.0)
     config = ALL_SEEN | {"num_hidden_layers": 4}
     (came,) = (
@@ -191,7 +194,7 @@ def test_the_first_layer_that_differs_is_named_and_the_others_counted():
         if outcome == "broken"
     )
     assert came.startswith("layer 1: its queries' pair 1 turns as if the base were 123,456;")
-    assert came.endswith("the configuration says 10,000 (1 more layer differs)")
+    assert came.endswith("the configuration says 10,000 (layers 1, 2 differ)")
 
 
 def test_more_layers_than_the_configuration_has_are_no_pass():
@@ -237,3 +240,148 @@ def test_on_a_command_line_the_fields_come_as_data(tmp_path, monkeypatch, capfd)
     assert (broken["fields"][0]["seen"], broken["fields"][0]["due"]) == (10_000.0, 500_000.0)
     assert command_line.main(["my_port:make", "like=nowhere.json"]) == 2
     assert "neither a file nor a name" in capfd.readouterr().err
+
+
+class Padded(Port):
+    """It takes a mask as well."""
+
+    real = None
+
+    def forward(self, x, positions=None, padding=None):
+        self.real = padding
+        return super().forward(x, positions)
+
+    def masked(self, scores):
+        scores = super().masked(scores)
+        return scores if self.real is None else scores.masked_fill(~self.real[:, None, None], -1e9)
+
+
+@pytest.mark.parametrize("side", ["left", "right", "both"])
+def test_padding_is_promised_beside_a_configuration(side):
+    report = check_attention(lambda: Padded(PLAIN), like=ALL_SEEN, padding=side, measure=False)
+    assert report.passed
+    wrong = check_attention(lambda: Padded(PLAIN), like=LLAMA, padding=side, measure=False)
+    assert {one.promise for one in wrong.failures} == {"like"}
+
+
+TURNS = "queries and keys turn as the configuration says"
+
+
+class Decodes(Port):
+    """It takes a cache, and may forget its window where one token comes."""
+
+    forgets = False
+
+    def forward(self, x, positions=None, cache=None):
+        start = cache[0].shape[1] if cache else 0
+        if cache is not None:
+            cache[0] = x = torch.cat([cache[0], x], 1) if cache else x
+        self.single = self.forgets and x.shape[1] - start == 1
+        return super().forward(x, positions)[:, start:]
+
+    def masked(self, scores):
+        right, self.n = self.n, replace(self.n, window=None if self.single else self.n.window)
+        scores = super().masked(scores)
+        self.n = right
+        return scores
+
+
+class Forgets(Decodes):
+    forgets = True
+
+
+def test_a_cache_is_asked_past_the_window_of_the_configuration():
+    name = "one token at a time equals all at once"
+
+    def came(kind):
+        numbers = RIGHT["Mistral"].numbers[0]
+        config = MISTRAL | {"sliding_window": 16}
+        make = lambda: kind(replace(numbers, window=16))  # noqa: E731
+        return check_attention(make, like=config, cached=True, only=name, measure=False)[name]
+
+    assert came(Decodes).outcome == "held"
+    found = came(Forgets)
+    assert (found.outcome, "past a window of 16" in found.smallest) == ("broken", True)
+    assert "the window is forgotten where one token comes" in found.hint
+
+
+def test_other_heads_are_told_in_words():
+    found = answers(lambda: Port(replace(PLAIN, n_heads=8, d_head=8, turning=8)), ALL_SEEN)
+    said = "layer 0: your layer has 8 heads of 8 numbers, the configuration says 4 of 16"
+    assert found[TURNS] == ("broken", said)
+    assert {came for name, came in found.items() if name != TURNS} == {("cannot", said)}
+
+
+class Grouped(Port):
+    """Two heads share a key: neighbours, or every second one where they are tiled."""
+
+    tiled = False
+
+    def turned(self, a, t, norm):
+        a = super().turned(a, t, norm)
+        if norm is self.norm_q:
+            return a
+        return a[:, :2].repeat(1, 2, 1, 1) if self.tiled else a[:, :2].repeat_interleave(2, 1)
+
+
+class Tiled(Grouped):
+    tiled = True
+
+
+def test_shared_heads_are_neighbours():
+    config = ALL_SEEN | {"num_key_value_heads": 2}
+    assert held(lambda: Grouped(PLAIN), config)
+    outcome, came = answers(lambda: Tiled(PLAIN), config)[TURNS]
+    assert outcome == "broken"
+    assert "query heads 0, 2 share a key head, as if shared heads were tiled" in came
+
+
+def test_fewer_layers_than_the_configuration_has_are_no_pass():
+    found = answers(lambda: Ports(PLAIN, PLAIN), ALL_SEEN | {"num_hidden_layers": 5})
+    assert found[TURNS][0] == "cannot"
+    assert "the configuration has 5: nothing is known of 2 to 4" in found[TURNS][1]
+
+
+class KeysAhead(Port):
+    def turned(self, a, t, norm):
+        return super().turned(a, t + 2 * (norm is self.norm_k), norm)
+
+
+def test_keys_that_stand_ahead_are_told_as_such():
+    came = answers(lambda: KeysAhead(PLAIN), ALL_SEEN)[TURNS][1]
+    assert came == "layer 0: keys are turned as if they stood 2 places ahead of queries"
+
+
+def test_layers_are_listed_in_runs():
+    assert runs([0, 1, 2, 3, 4, 6, 7]) == "0 to 4, 6, 7"
+    assert runs([3]) == "3"
+
+
+def step(omega):
+    """Divide as YaRN with its numbers exchanged, where the ramp is kept from running backwards."""
+    turns = 4096 * omega / (2 * math.pi)
+    last = math.floor(math.log(turns[0]) * 7 / math.log(omega[0] / omega[-1]))
+    return np.where(np.arange(8) <= last, omega, omega / 4)
+
+
+def test_exchanged_numbers_of_yarn_are_named():
+    scaling = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}
+    config = ALL_SEEN | {"rope_scaling": scaling, "max_position_embeddings": 16384}
+    gain = register.read(config).layers[0].gain
+    port = replace(PLAIN, gain=gain, schedule=step)
+    outcome, came = answers(lambda: Port(port), config)[TURNS]
+    assert outcome == "broken"
+    assert "as if beta_fast and beta_slow were exchanged" in came
+
+
+def test_a_promised_window_is_asked_of_the_layers_that_have_one():
+    family, name = RIGHT["Gemma 3"], "a window ends where it says"
+
+    def came(window):
+        report = check_attention(
+            family.make, like=family.config, window=window, only=name, measure=False
+        )
+        return report[name]
+
+    assert came(8).outcome == "held"
+    assert "layer 0 sees 8 tokens, where 9 were promised" in came(9).came

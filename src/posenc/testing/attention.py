@@ -90,6 +90,9 @@ def check_attention(
     `queries_and_keys` and `weights` serve, and what they do not show does not pass. A function of
     (q, k, v) gets as many and as wide heads as the configuration says.
 
+    `like` looks at positions, and at which heads share a key. It does not look at values, nor at
+    norms of queries and keys that stand before the rotation.
+
     Once each promise holds alone, they are asked two at a time, such as a cache with padding; a
     pair that cannot be asked is told with the reason.
 

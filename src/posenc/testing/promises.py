@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import torch
@@ -136,7 +136,7 @@ class Promises:
     stateless: bool = True
     rows: bool = True
     moves: bool | None = None
-    like: Description | None = None
+    like: Description | None = field(default=None, hash=False)  # it holds mappings
     layer: int = 0
     kernels: tuple[str, ...] = ()
     device: torch.device | None = None
@@ -175,6 +175,12 @@ class Promises:
         layers = self.like.layers[self.layer :]
         added = [one.table for one in layers if one.table and one.table["kind"] != "angles"]
         return {"turn": not added, "table": bool(added)}.get(side, True)
+
+    def windows_of_like(self) -> list[int]:
+        """Return the windows and chunks of the configuration's layers, the smallest first."""
+        layers = () if self.like is None else self.like.layers[self.layer :]
+        said = {one.window for one in layers if one.kind in ("window", "chunk") and one.window}
+        return sorted(said)
 
     def made(self) -> tuple[str, ...]:
         """Return the words of all that was promised."""

@@ -379,7 +379,7 @@ PORTS = (
     WrongPort("turns the other way round", "Llama 3.1", {"direction": -1}, "direction",
               "the other way round"),
     WrongPort("counts queries from one and keys from zero", "Llama 3.1", {"ahead": 1}, "offset",
-              "1 place ahead"),
+              "one place ahead"),
     WrongPort("casts its frequencies with the model", "Llama 3.1", {"rounded": True}, "inv_freq",
               "rounded to bfloat16"),
     WrongPort("norms queries behind the rotation", "Gemma 3", {"norm": "behind"}, "norm",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -24,6 +25,10 @@ HEADS = (
     "shared heads go wrong with a cache: written out, one for each query head, they are answered "
     "rightly."
 )
+
+FORGOTTEN = "the window is forgotten where one token comes, or laid as if the cache were empty."
+LONGEST = 2048
+"""Tokens up to which a window is looked past."""
 
 
 def lengths(asked: Asked, least: int = 2) -> list[int]:
@@ -62,6 +67,11 @@ def one_by_one(asked: Asked) -> Iterator[Seen]:
     """Hand over single tokens."""
     for length in lengths(asked):
         yield ask(asked, [1] * length, f"{length} tokens, one at a time")
+    for window in asked.promises.windows_of_like():
+        if window + 3 <= min(asked.trained or LONGEST, LONGEST):
+            shown = f"{window + 3} tokens, the last three one at a time, past a window of {window}"
+            seen = ask(asked, [window, 1, 1, 1], shown)
+            yield replace(seen, hint=seen.hint or FORGOTTEN)
 
 
 @check(

@@ -23,7 +23,11 @@ LOOKS = ("longrope", "dynamic")
 def turn(asked: Asked) -> Iterator[Seen]:
     """Let one token stand at many places, and watch its queries and keys."""
     like, held = hearing.description(asked), "pairs, direction and frequencies are those"
-    run = hearing.far(asked)
+    try:
+        run = hearing.far(asked)
+    except hearing.OtherHeads as error:
+        yield seen([error.fault], "one token at several places", "")
+        return
     yield seen(list(rotation.faults(run, like)), hearing.listed(run), held)
     if any((pair.due.scaling or {}).get("type") in LOOKS for pair in run.pairs):
         schedules = [pair.due.scaling for pair in run.pairs if pair.due.scaling]
@@ -38,6 +42,7 @@ def turn(asked: Asked) -> Iterator[Seen]:
             f"layer {behind[0]} stands behind one that mixes tokens otherwise; give it by itself, "
             f"with layer={behind[0]}"
         )
+    hearing.needs_all(asked, run)
 
 
 @check(
@@ -125,6 +130,7 @@ def rows(asked: Asked) -> Iterator[Seen]:
     """Look which rows are looked up."""
     run = hearing.counted(asked, TALK)
     yield seen(list(tables.faults(run)), hearing.listed(run), "rows are those")
+    hearing.needs_all(asked, run)
 
 
 def _talks(asked: Asked) -> list[hearing.Run]:

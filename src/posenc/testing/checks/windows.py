@@ -8,6 +8,9 @@ from torch import Tensor
 from posenc.testing.adapters.base import Adapter, CannotAsk
 from posenc.testing.asking import Asked, Seen
 from posenc.testing.checks.making import check
+from posenc.testing.like import hearing
+from posenc.testing.like.fault import runs
+from posenc.testing.like.scoring import tokens_only, visible
 
 LONGEST = 1024
 ROWS = 4
@@ -28,6 +31,11 @@ def ends(asked: Asked) -> Iterator[Seen]:
     window = asked.promises.window
     if window is None:
         raise CannotAsk("nobody said how wide its window is: say window=128, for one")
+    if asked.promises.like is not None:
+        heard = _heard(asked, window)
+        if heard is not None:
+            yield heard
+            return
     subject = asked.subject()
     n_layers = asked.promises.layers or subject.n_layers
     due = n_layers * (window - 1)
@@ -48,6 +56,32 @@ def ends(asked: Asked) -> Iterator[Seen]:
     note = f"it reaches {reached} places on, where {due} were due" if wrong else ""
     shown = f"{length} tokens, number {at} replaced by another"
     yield Seen(float(wrong), shown, note=note)
+
+
+def _heard(asked: Asked, window: int) -> Seen | None:
+    """Return what the layers see that have a window by the configuration, None if that is unheard.
+
+    Full layers between them hide how far each reaches.
+    """
+    length = window + min(window, 8) + 1
+    if length > min(asked.trained or LONGEST, LONGEST):
+        return None
+    try:
+        run = hearing.with_scores(asked, length)
+    except CannotAsk:
+        return None
+    seen = {
+        pair.number: int(visible(tokens_only(pair.heard))[0, -1].sum())
+        for pair in run.pairs
+        if pair.due.kind == "window"
+    }
+    wrong = {n: sees for n, sees in seen.items() if sees != window}
+    if not seen:
+        raise CannotAsk("by the configuration no layer has a window: leave window= out")
+    n, sees = next(iter(wrong.items() or seen.items()))
+    note = f"layer {n} sees {sees} tokens, where {window} were promised" if wrong else ""
+    shown = f"{len(run.places)} tokens, layers {runs(sorted(seen))}"
+    return Seen(float(abs(sees - window)), shown, note=note)
 
 
 def _changed(asked: Asked, length: int, at: int) -> tuple[Tensor, Tensor]:

@@ -36,14 +36,25 @@ class Fault:
 
 
 def seen(faults: Sequence[Fault], shown: str, held: str) -> Seen:
-    """Return what one input showed: the first fault, and how many layers have one."""
+    """Return what one input showed: the first fault, and which layers have one."""
     if not faults:
         return Seen(0.0, shown, due=0.0, said=held)
-    first, others = faults[0], {one.layer for one in faults} - {faults[0].layer}
-    more = f" ({len(others)} more {'layers differ' if len(others) > 1 else 'layer differs'})"
+    first, layers = faults[0], sorted({one.layer for one in faults})
     fields = tuple(asdict(one) for one in faults)
-    said = first.said + more * bool(others)
+    said = first.said + f" (layers {runs(layers)} differ)" * (len(layers) > 1)
     return Seen(first.number, shown, due=0.0, said=said, fields=fields)
+
+
+def runs(numbers: Sequence[int]) -> str:
+    """Return rising numbers in words, such as "0 to 4, 6, 7"."""
+    parts: list[list[int]] = []
+    for one in numbers:
+        if parts and one == parts[-1][-1] + 1:
+            parts[-1].append(one)
+        else:
+            parts.append([one])
+    words = (f"{p[0]} to {p[-1]}" if len(p) > 2 else ", ".join(map(str, p)) for p in parts)
+    return ", ".join(words)
 
 
 def number(value: float) -> str:

@@ -1,5 +1,6 @@
 """Runs what somebody made with tokens that are chosen for listening; one entry a layer."""
 
+import math
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,6 +15,7 @@ from posenc.register import Description
 from posenc.register.rules import Layer
 from posenc.testing.adapters import Adapter, CannotAsk, FunctionAdapter, HuggingFaceAdapter
 from posenc.testing.asking import Asked
+from posenc.testing.like.fault import Fault, runs
 from posenc.testing.like.listening import Heard, Listener
 
 FARTHEST = (1 << 15, 1 << 12, 1 << 9, 1 << 6, 1 << 4)
@@ -39,6 +41,14 @@ class Pair:
     number: int
     heard: Heard
     due: Layer
+
+
+class OtherHeads(CannotAsk):
+    """Heads are not those of the configuration, and so nothing else can be laid beside it."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.said)
+        self.fault = fault
 
 
 @dataclass(frozen=True)
@@ -209,7 +219,37 @@ def _beside(heard: list[Heard], asked: Asked) -> list[Pair]:
             f"{len(heard)} attentions were heard, and the configuration has {len(due)} layers with "
             f"attention from layer {due[0][0]} on"
         )
-    return [Pair(n, one, layer) for one, (n, layer) in zip(heard, due, strict=False)]
+    pairs = [Pair(n, one, layer) for one, (n, layer) in zip(heard, due, strict=False)]
+    for pair in pairs:
+        _same_heads(pair)
+    return pairs
+
+
+def _same_heads(pair: Pair) -> None:
+    """Raise OtherHeads if as many numbers are cut into other heads than the configuration says."""
+    q, due = pair.heard.q, pair.due
+    if q is None or not due.n_heads or not due.head_dim:
+        return
+    seen, right = (len(q), q.shape[-1]), (due.n_heads, due.head_dim)
+    if seen[0] != right[0] and math.prod(seen) == math.prod(right):
+        said = (
+            f"layer {pair.number}: your layer has {seen[0]} heads of {seen[1]} numbers, the "
+            f"configuration says {right[0]} of {right[1]}"
+        )
+        raise OtherHeads(Fault(pair.number, "n_heads", seen[0], right[0], said))
+
+
+def needs_all(asked: Asked, heard: Run) -> None:
+    """Raise CannotAsk if a model has several layers, and fewer than the configuration."""
+    due = attends(asked)
+    several = [n for n, one in due if one.stack == due[0][1].stack]
+    missing = several[len(heard.pairs) :]
+    if len(heard.pairs) > 1 and missing:
+        raise CannotAsk(
+            f"{len(heard.pairs)} layers with attention were heard, and the configuration has "
+            f"{len(several)}: nothing is known of {runs(missing)}. If that is all that you built, "
+            "hand over a configuration with as many"
+        )
 
 
 def _takes_positions(asked: Asked) -> bool:

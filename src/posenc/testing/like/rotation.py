@@ -44,6 +44,28 @@ def faults(run: Run, like: Description) -> Iterator[Fault]:
                     break
         else:
             yield from _origin(pair)
+            yield from _grouping(pair)
+
+
+def _grouping(pair: Pair) -> Iterator[Fault]:
+    """Yield that heads which share a key are not neighbours, as they are in all families."""
+    k, n = pair.heard.k, pair.number
+    if k is None or len(k) < 2:
+        return
+    same = torch.isclose(k[:1, 0], k[:, 0], rtol=1e-6).all(-1)  # heads with the first one's key
+    first, shared = int(same.long().argmin()), int(same.sum())
+    if shared in (1, len(k)) or shared == first:
+        return
+    due, seen = list(range(shared)), same.nonzero()[:, 0].tolist()
+    said = (
+        f"layer {n}: query heads {_listed(seen)} share a key head, as if shared heads were tiled "
+        f"(repeat); heads {_listed(due)} are due, neighbours (repeat_interleave)"
+    )
+    yield Fault(n, "heads", seen, due, said)
+
+
+def _listed(heads: list[int]) -> str:
+    return ", ".join(map(str, heads))
 
 
 def _origin(pair: Pair) -> Iterator[Fault]:
@@ -62,11 +84,9 @@ def _origin(pair: Pair) -> Iterator[Fault]:
     ahead = np.angle(np.exp(1j * (q.phase - k.phase)))
     if np.abs(ahead).max() > 1e-3:
         places = round(float(ahead[0]), 3) * (due.direction or 1)
-        several = "places" if places != 1 else "place"
-        said = (
-            f"layer {n}: queries are turned as if they stood {number(places)} {several} ahead of "
-            "keys that stand there, too"
-        )
+        far = "one place" if abs(places) == 1 else f"{number(abs(places))} places"
+        one, other = ("queries", "keys") if places > 0 else ("keys", "queries")
+        said = f"layer {n}: {one} are turned as if they stood {far} ahead of {other}"
         yield Fault(n, "offset", places, 0, said)
 
 

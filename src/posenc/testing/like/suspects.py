@@ -117,6 +117,8 @@ def _numbers(layer: Layer, length: int) -> Iterator[Suspect]:
         if omega is not None:
             words = "the factors for short and for long inputs were exchanged"
             yield Suspect("scaling", "longrope, factors exchanged", words, omega)
+    if kind == "yarn":
+        yield from _ends_exchanged(layer, length)
     for factor in (2.0, 4.0, 8.0, 16.0, 32.0, 40.0):
         changes.append(("factor", factor, {"factor": factor}))
     if trained:
@@ -142,6 +144,31 @@ def _numbers(layer: Layer, length: int) -> Iterator[Suspect]:
             omega = _omega(layer, length, scaling=scaling | {"type": other} | numbers)
             if omega is not None:
                 yield Suspect("scaling", other, f"the schedule were {other}", omega)
+
+
+def _ends_exchanged(layer: Layer, length: int) -> Iterator[Suspect]:
+    """Yield YaRN with beta_fast for beta_slow: a step where the ramp ends, or a ramp backwards.
+
+    It is a step where code keeps the ramp from running backwards, as DeepSeek's does.
+    """
+    plain = _omega(layer, length, scaling=None)
+    scaling = dict(layer.scaling or {})
+    if plain is None or len(plain) < 2:
+        return
+    per_log = (len(plain) - 1) / np.log(plain[0] / plain[-1])
+    turns = scaling["original_max_position_embeddings"] / (2 * np.pi)
+    begin, end = (
+        float(np.log(turns / scaling.get(name, other)) * per_log)
+        for name, other in (("beta_slow", 1.0), ("beta_fast", 32.0))
+    )
+    if scaling.get("truncate", True):
+        begin, end = np.floor(begin), np.ceil(end)
+    begin, end = max(begin, 0.0), min(end, 2 * len(plain) - 1.0)
+    for size in (max(end - begin, 1e-3), (end - begin) or 1e-3):
+        ramp = np.clip((np.arange(len(plain)) - begin) / size, 0, 1)
+        omega = plain * (1 - ramp) + plain / scaling["factor"] * ramp
+        words = "beta_fast and beta_slow were exchanged"
+        yield Suspect("scaling", "yarn, betas exchanged", words, omega)
 
 
 def _bases(layer: Layer, others: list[Layer], length: int) -> Iterator[Suspect]:
