@@ -30,6 +30,7 @@ class Chooser(Explorable):
                "times": "a time, with gaps between", "axes": "a row and a column"}, NONE),
         Choice("longer", "Longer than in training?", {NONE: "no",
                "longer": "yes: series, to be classified",
+               "past": "yes: a past, to forecast from",
                "stretched": "yes: text, model has RoPE",
                "anew": "yes: text, not trained yet"}, NONE),
         Choice("token", "What is a token?", {NONE: "a word",
