@@ -68,7 +68,8 @@ class Chooser(Explorable):
         below = (
             '<ul class="explorable-handed">'
             f'<li>Code: <code data-part="code">{escape(found["code"])}</code></li>'
-            f'<li>Test: <code data-part="test">{escape(found["test"])}</code></li>'
+            f'<li>Test: <code data-part="test">{escape(found["test"])}</code>'
+            f' <span data-part="does">{escape(found["does"])}</span></li>'
             f'<li>Evidence: <a data-part="see" href="{found["page"]}">{escape(found["see"])}'
             "</a></li></ul>"
         )
@@ -116,6 +117,7 @@ def handed(case: record.Case) -> dict[str, str]:
         "says": f"{case.advice} How firm is that? {case.firm.capitalize()}.",
         "code": case.code,
         "test": case.test,
+        "does": case.does,
         "see": f"{case.evidence} ({case.edition})",
         "page": case.see.replace(".ipynb", ".html"),
     }
