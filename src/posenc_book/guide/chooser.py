@@ -30,6 +30,7 @@ class Chooser(Explorable):
                "times": "a time, with gaps between", "axes": "a row and a column"}, NONE),
         Choice("longer", "Longer than in training?", {NONE: "no",
                "longer": "yes: series, to be classified",
+               "past": "yes: a past, to forecast from",
                "stretched": "yes: text, model has RoPE",
                "anew": "yes: text, not trained yet"}, NONE),
         Choice("token", "What is a token?", {NONE: "a word",
@@ -67,7 +68,8 @@ class Chooser(Explorable):
         below = (
             '<ul class="explorable-handed">'
             f'<li>Code: <code data-part="code">{escape(found["code"])}</code></li>'
-            f'<li>Test: <code data-part="test">{escape(found["test"])}</code></li>'
+            f'<li>Test: <code data-part="test">{escape(found["test"])}</code>'
+            f' <span data-part="does">{escape(found["does"])}</span></li>'
             f'<li>Evidence: <a data-part="see" href="{found["page"]}">{escape(found["see"])}'
             "</a></li></ul>"
         )
@@ -115,6 +117,7 @@ def handed(case: record.Case) -> dict[str, str]:
         "says": f"{case.advice} How firm is that? {case.firm.capitalize()}.",
         "code": case.code,
         "test": case.test,
+        "does": case.does,
         "see": f"{case.evidence} ({case.edition})",
         "page": case.see.replace(".ipynb", ".html"),
     }

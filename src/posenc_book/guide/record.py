@@ -19,6 +19,15 @@ FIRM = (
     "by custom, as in released models",
 )
 """How sure an answer may be."""
+DOES = {
+    "posenc bench run": "trains on “mine”, a folder of yours; then posenc bench report says what "
+    "the results file shows",
+    "posenc bench forecast": "trains on “mine.csv”; file, column, horizon and frequency are yours",
+    "posenc check": "asks your layer, which “mylayers:make” makes, and trains nothing",
+    "posenc explain": "reads “config.json” of your model, and trains nothing",
+    "python -m": "trains on our synthetic probe, not on series of yours",
+}
+"""What a command does, by how it begins, and which of its words are to be replaced."""
 SLOT = re.compile(r"</?data[^>]*>")
 
 
@@ -58,6 +67,11 @@ class Case:
         """The line of code that makes what is recommended, and how it is used if that is new."""
         given = ", ".join(filter(None, (f'"{self.take}", d_model, n_heads, length', self.options)))
         return "; ".join(filter(None, (f"encodings.make({given})", self.then)))
+
+    @property
+    def does(self) -> str:
+        """What the command does, and which of its words are to be replaced."""
+        return next(said for begins, said in DOES.items() if self.test.startswith(begins))
 
     @property
     def evidence(self) -> str:

@@ -62,6 +62,13 @@ def scores():
     return reading.scored(reading.load_trainings())
 
 
+@cache
+def series_to_learn_from():
+    """Return by data set how many series its trainings were given, those of validation too."""
+    trainings = reading.load_trainings()
+    return {one["dataset"]: one["metrics"]["n_train"] for one in trainings if "metrics" in one}
+
+
 def per_cent(dataset, encoding, layers, question="depth"):
     """Return the mean accuracy of the runs of a question."""
     alone = replace(QUESTIONS[question], datasets=(dataset,))

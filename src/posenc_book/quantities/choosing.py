@@ -1,5 +1,7 @@
 """What the guide tells, in the decision record and beside it."""
 
+import numpy as np
+
 from posenc_book.data import recorded_facts
 from posenc_book.guide import evidence, measured
 from posenc_book.quantities import _edition3, _read
@@ -36,15 +38,38 @@ def long_series():
 
 
 def erpe_on_new_sets():
-    """Beside the sinusoid: the interval over data sets in points, sets, and those of few series."""
+    """Beside the sinusoid, in points: intervals over data sets, and what is told of some."""
     by_set = _edition3.by_set("ahead", "erpe - sinusoidal")
-    found = t_interval([*by_set.values()])
-    few = sum(recorded_facts(name).train <= evidence.FEW_SERIES for name in by_set)
+    few = [by_set[name] for name, n in _new_sets().items() if n <= evidence.FEW_SERIES]
+    even = [x for name, x in by_set.items() if not any(recorded_facts(name).masked_steps)]
     return {
-        "interval": f"{100 * found.low:.2f} to {100 * found.high:.2f}",
+        "interval": _interval(by_set.values()),
         "units": _read.word(len(by_set)),
-        "few": _read.word(few),
+        "few": _read.word(len(few)),
+        "few.mean": f"{100 * np.mean(few):.1f}",
+        "of_one_length": _read.word(len(even)),
+        "of_one_length.mean": f"{100 * np.mean(even):.1f}",
+        "of_one_length.interval": _interval(even),
     }
+
+
+def series_of_new_sets():
+    """In the half that is not tested, by which a model learns and is chosen."""
+    dealt = _new_sets().values()
+    least, most = min(dealt), max(dealt)
+    return {"least": str(least), "most": str(most), "about": f"{most // 100 * 100}"}
+
+
+def _new_sets():
+    """Return how many series of each new set are not tested."""
+    names = _edition3.by_set("ahead", "erpe - sinusoidal")
+    dealt = _edition3.series_to_learn_from()
+    return {name: dealt[name] for name in names}
+
+
+def _interval(by_set):
+    found = t_interval([*by_set])
+    return f"{100 * found.low:.2f} to {100 * found.high:.2f}"
 
 
 def sinusoid_in_patches():

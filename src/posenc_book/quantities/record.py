@@ -32,6 +32,6 @@ def evidence():
     return "\n".join(
         f"(case-{key})=\n**{one.asks}.** {one.advice}\n\n"
         f"- {one.firm.capitalize()}: {one.evidence} ([{one.edition}]({one.see})).\n"
-        f"- Code: `{one.code}`\n- Test: `{one.test}`\n"
+        f"- Code: `{one.code}`\n- Test: `{one.test}` ({one.does})\n"
         for key, one in cases().items()
     )

@@ -9,7 +9,7 @@
   function redraw(view, state, data) {
     const found = data[decided(...QUESTIONS.map((key) => state[key]))];
     view.set(view.part("mark"), { y: found.y });
-    for (const part of ["code", "test", "see"]) view.part(part).textContent = found[part];
+    for (const part of ["code", "test", "does", "see"]) view.part(part).textContent = found[part];
     view.set(view.part("see"), { href: found.page });
     return found.says;
   }
