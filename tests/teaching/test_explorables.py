@@ -183,6 +183,7 @@ def test_what_is_copied_as_python_runs(name):
         doors,
         drowning,
         learned_hands,
+        roses,
         ruler,
         shuffle,
         two_sentences,
@@ -205,6 +206,7 @@ def test_what_is_copied_as_python_runs(name):
         at_birth,
         drawers,
         learned_hands,
+        roses,
         program,
         released,
     ]

@@ -13,9 +13,9 @@ MOST = 12
 _LEFT, _TILE, _TOP = 48, 22, 26  # of the text
 _DIAL = (180, 150, 84)  # middle and radius
 WAYS = {
-    "none": "queries and keys alone (RoPE)",
-    "values": "the values, too",
-    "back": "the values, and the sum back",
+    "none": "queries and keys",
+    "values": "values, too",
+    "back": "values, and back",
 }
 
 
@@ -25,9 +25,10 @@ class Roses(Explorable):
     name = "roses"
     title = "How many roses?"
     caption = (
-        "Each thin arrow is what one rose says; the thick one is their mean, and that is all the "
-        "first rose hears. The dashed arrow is the mean when the same text stands 5 places "
-        "further on. Pull the row of roses longer or shorter, and choose what is turned."
+        "Each thin arrow is what one rose says; the thick one is their mean, with equal shares, "
+        "and that is all the first rose hears. The dashed arrow is the mean when the same text "
+        "stands 5 places further on. Pull the row of roses longer or shorter, and choose what is "
+        "turned."
     )
     alt = (
         "A row of five roses, and below it a dial. With only queries and keys turned, five arrows "
@@ -42,7 +43,7 @@ class Roses(Explorable):
         Preset("Turn the values", {"n": 9, "way": "values"}),
         Preset("Turn the sum back", {"n": 9, "way": "back"}),
     )
-    python = "abs(np.exp(0.4j * np.arange({n})).mean())"
+    python = "[roses.mean({n}, '{way}', start) for start in (0, 5)]"
 
     def svg(self, state: State) -> str:
         """Return the row of roses, the dial with their arrows, and the two means."""
@@ -68,11 +69,10 @@ class Roses(Explorable):
                 f"{roses}: the mean is the arrow of a single rose, 1.00 long. It would be so for "
                 "any number of them, at any place."
             )
-        told = f"{roses}: the mean is {length_of_mean(n):.2f} long, so the number shows."
+        told = f"{roses}: the mean is {length_of_mean(n):.2f} long"
+        told += "." if n == 1 else ", so the number shows."
         if way == "values":
-            return (
-                f"{told} {FURTHER} places further on it points elsewhere: the place shows as well."
-            )
+            return f"{told} {FURTHER} places further on it points elsewhere: the place shows."
         return f"{told} {FURTHER} places further on it is the same arrow: the place does not show."
 
 

@@ -108,15 +108,16 @@ STEPS = (
     ("scores + b", "bias"),
     ("softmax: weights A", None),
     ("A + w", "mix"),
+    ("R(s) v", "carry"),
     ("heard  A v", None),
-    ("R(−t) A R(s) v", "carry, deliver"),
+    ("R(−t) A v", "deliver"),
     ("output", None),
 )
 
 
 def way_through() -> None:
     """Show the steps of an attention layer from top to bottom, with the doors beside them."""
-    figure, ax = plots.new(height=5.1)
+    figure, ax = plots.new(height=5.5)
     figure.set_figwidth(NARROW)
     for row, (text, door) in enumerate(STEPS):
         colour = plots.COLORS[3] if door else "#f2f5f9"
@@ -129,15 +130,13 @@ def way_through() -> None:
             ax.annotate("", (0.32, -row + 0.3), (0.32, -row + 0.7), arrowprops=arrow)
     ax.set(xlim=(0, 1), ylim=(-len(STEPS) + 0.4, 0.6))
     ax.axis("off")
-    doors = [f"{door} between {STEPS[i - 1][0]} and {STEPS[i + 1][0]}"
-             for i, (_, door) in enumerate(STEPS) if door]  # fmt: skip
+    boxes = [f"{text}, the door {door}" if door else text for text, door in STEPS]
     plots.show(
         figure,
         name="fig-way-through",
         caption="The way through an attention layer. Coloured: the moments at which position can "
-        "come in, four before a line and the last around the message.",
-        alt="A column of boxes joined by arrows, from the tokens to the output. Five boxes are "
-        f"marked as doors: {'; '.join(doors)}.",
+        "come in: four before a line, and two around the message, before the sum and after it.",
+        alt=f"A column of boxes joined by arrows, from top to bottom: {'; '.join(boxes)}.",
     )
 
 

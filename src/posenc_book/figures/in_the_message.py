@@ -11,9 +11,10 @@ def fan_lengths(most: int = 24) -> None:
     figure, ax = plots.new(height=3.0, width=5.6)
     n = np.arange(1, most + 1)
     speeds = {"1": 1.0, "0.1": 0.1, "0.01": 0.01, "one turn in 6 places": 2 * np.pi / 6}
-    for (name, omega), style in zip(speeds.items(), ("-", "-", "-", "--"), strict=True):
+    styles = [("-", 0), ("-", 1), ("-", 2), ("--", 5)]  # yellow, the fourth colour, is too pale
+    for (name, omega), (style, colour) in zip(speeds.items(), styles, strict=True):
         lengths = [length_of_mean(one, omega) for one in n.tolist()]
-        ax.plot(n, lengths, style, marker=".", label=name)
+        ax.plot(n, lengths, style, color=plots.COLORS[colour], marker=".", label=name)
     ax.set(xlabel="equal words in the text", ylabel="length of their mean", ylim=(0, 1.04))
     ax.set_xticks(range(0, most + 1, 6))
     figure.legend(ncols=2, loc="outside upper center", title="turn from one place to the next")

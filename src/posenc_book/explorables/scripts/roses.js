@@ -28,9 +28,10 @@
         "number of them, at any place."
       );
     }
-    const number = `${roses}: the mean is ${lengthOfMean(n).toFixed(2)} long, so the number shows.`;
+    const shown = n === 1 ? "." : ", so the number shows.";
+    const number = `${roses}: the mean is ${lengthOfMean(n).toFixed(2)} long${shown}`;
     return way === "values"
-      ? `${number} ${FURTHER} places further on it points elsewhere: the place shows as well.`
+      ? `${number} ${FURTHER} places further on it points elsewhere: the place shows.`
       : `${number} ${FURTHER} places further on it is the same arrow: the place does not show.`;
   }
 
