@@ -28,6 +28,7 @@ from posenc_book.atlas.card import FAMILIES, SETTING
 from posenc_book.atlas.elsewhere import elsewhere
 from posenc_book.atlas.facts import SIZE, Facts, facts
 from posenc_book.atlas.used import line as used_by
+from posenc_book.guide import record
 from posenc_book.guide.measured import Measured, measured, number
 from posenc_book.read.classification import edition, second
 from posenc_book.read.classification import protocol as protocols
@@ -347,6 +348,7 @@ def lines(card: Card, known: Facts, one: Measured) -> str:
         "Real times": answer(known, "real_times", reasons=True),
         "Causal, cached": answer(known, "causal", "cached", reasons=True),
         "When to use it": card.use.removeprefix("Use it "),
+        **({"The book takes it for": known_cases} if (known_cases := advised(card.name)) else {}),
         **({"Used by": known_users} if (known_users := used_by(card.name)) else {}),
         "Paper": ", ".join(f"{{cite}}`{key}`" for key in card.papers) or "none",
         "Explained in": f"[{title(card.chapter)}]({card.chapter})" if card.chapter else "this card",
@@ -354,6 +356,12 @@ def lines(card: Card, known: Facts, one: Measured) -> str:
     }
     entries["When to use it"] = entries["When to use it"][0].upper() + entries["When to use it"][1:]
     return "\n".join(f"- **{what}:** {said.rstrip('.')}." for what, said in entries.items())
+
+
+def advised(name: str) -> str:
+    """Return links to the cases in which the decision record takes an encoding."""
+    taken = [(key, one) for key, one in record.cases().items() if one.take == name]
+    return "; ".join(f"[{one.asks}](#case-{key})" for key, one in taken)
 
 
 def by_name() -> str:

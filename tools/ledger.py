@@ -36,6 +36,16 @@ LEDGER = BOOK / "claims.yml"
 COPY = ROOT / "src" / "posenc_book" / "audit" / "ledger.json"
 WRITTEN = ("id", "source", "place", "claim")
 FINDING = ("find", "found", "ours")  # one of them at least, before the claim
+NEEDS = "needs"  # of rows that are not testable here
+NOT_TRAINED = (  # what no training of ours brings
+    "the source",
+    "a measure",
+    "the literature",
+    "an encoding",
+    "a model",
+    "data",
+    "large models",
+)
 READ = "read"  # for papers that did not all lie before us
 RECORDED = ("verdict", "measured", "condition", "anchor")
 MOST_WORDS = 6
@@ -99,7 +109,13 @@ def check_text(entry: object, place: str) -> dict:
         raise LedgerError(f"{place}: id must look like B6, got {entry['id']!r}")
     if entry["source"] != entry["id"][0]:
         raise LedgerError(f"{place}: source must be {entry['id'][0]!r}, got {entry['source']!r}")
-    allowed = {*WRITTEN, *FINDING, *RECORDED, *([READ] if entry["source"] == PARTLY_READ else [])}
+    allowed = {
+        *WRITTEN,
+        *FINDING,
+        *RECORDED,
+        NEEDS,
+        *([READ] if entry["source"] == PARTLY_READ else []),
+    }
     if unknown := sorted({*map(str, entry)} - allowed):
         raise LedgerError(f"{place} must have no field {unknown[0]!r}")
     if entry["source"] == PARTLY_READ:
@@ -136,6 +152,46 @@ def check_finding(entry: dict, place: str) -> None:
         isinstance(value, str) and 1 <= len(value.split()) <= MOST_WORDS
     ):
         raise LedgerError(f"{place}: find must have 1 to {MOST_WORDS} words, got {shown(value)}")
+
+
+def check_needs(entry: dict) -> None:
+    """Raise LedgerError unless a row that is not testable says what it needs, and no other does."""
+    needs, untestable = entry.get(NEEDS), entry.get("verdict") == "not testable here"
+    named = needs in NOT_TRAINED or (
+        isinstance(needs, dict) and {"results"} <= needs.keys() <= {"results", "beyond", "fields"}
+    )
+    if untestable != (NEEDS in entry) or (untestable and not named):
+        raise LedgerError(
+            f"claim {entry['id']}, {entry.get('verdict')}: a row that is not testable here, and no "
+            f"other, must say as {NEEDS} what would decide it, {', '.join(NOT_TRAINED)} or "
+            f"trainings by results, fields and beyond, got {shown(needs)}"
+        )
+
+
+def sets_stored(needs: dict, results: Path = ROOT / "results") -> int:
+    """Return on how many data sets the trainings that a row needs are stored.
+
+    `results` is a pattern for files, `fields` what a record or its settings hold, one value or a
+    list of them. A file that holds no trainings counts as one set.
+    """
+    wanted = {k: v if isinstance(v, list) else [v] for k, v in needs.get("fields", {}).items()}
+    found = set()
+    for path in sorted(results.glob(needs["results"])):
+        if path.suffix != ".jsonl":
+            found.add(path.name)
+        elif not path.name.startswith("tuning-"):
+            for line in path.read_text(encoding="utf-8").splitlines():
+                record = json.loads(line)
+                known = record["settings"] | record
+                if all(known.get(key) in values for key, values in wanted.items()):
+                    found.add(record["dataset"])
+    return len(found)
+
+
+def stored_since(claims: list[dict]) -> list[str]:
+    """Return the ids of rows for which other trainings are stored than when they were judged."""
+    rows = [row for row in claims if isinstance(row.get(NEEDS), dict)]
+    return [row["id"] for row in rows if sets_stored(row[NEEDS]) != row[NEEDS].get("beyond", 0)]
 
 
 def has_id(entry: object) -> bool:
@@ -176,7 +232,7 @@ def merge(claims: list[dict], found: dict[str, dict]) -> list[dict]:
             f"source, place, find and claim to {LEDGER.name}"
         )
     empty = dict.fromkeys(RECORDED, "")
-    by_hand = (*WRITTEN[:-1], READ, *FINDING, WRITTEN[-1])
+    by_hand = (*WRITTEN[:-1], READ, *FINDING, WRITTEN[-1], NEEDS)
     return [
         {field: claim[field] for field in by_hand if field in claim} | found.get(claim["id"], empty)
         for claim in sorted(claims, key=lambda claim: order(claim["id"]))
@@ -221,6 +277,8 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     try:
         claims = merge(read(), records())
+        for claim in claims:
+            check_needs(claim)
         stale = write(claims, check=options.check)
         absent = sources.not_found(claims, options.sources) if options.sources else []
     except (LedgerError, marks.MarkError, sources.SourceError) as error:

@@ -21,6 +21,8 @@ BOOK = "book"
 PUBLISHED = repository.pages(repository.address())
 PAGES = {
     "book/published-code": "book/audit/published-code",
+    "book/survey-tables": "book/audit/survey-results#the-survey-s-tables-ours-beside-theirs",
+    "book/survey-versions": "book/audit/survey-results#the-survey-has-moved-on",
     "book/api/study": "book/api/experiments",
 }
 PAGE = """\
@@ -69,10 +71,12 @@ def write(app: Sphinx, exception: Exception | None) -> None:
 
 def _lead(out: Path, old: str, new: str, icon: str, title: str, words: str) -> None:
     """Write a page that leads on to another one."""
-    paths = {"target": f"{new}.html", "icon": icon, "script": "_static/moved.js"}
+    page, *section = new.split("#")
+    target = "#".join([f"{page}.html", *section])
+    paths = {"target": target, "icon": icon, "script": "_static/moved.js"}
     folder = posixpath.dirname(old) or "."
     known = {name: posixpath.relpath(path, folder) for name, path in paths.items()}
-    known |= {"title": title, "words": words, "address": f"{PUBLISHED}{new}.html"}
+    known |= {"title": title, "words": words, "address": f"{PUBLISHED}{page}.html"}
     text = PAGE.format(**{name: html.escape(value) for name, value in known.items()})
     (out / f"{old}.html").write_text(with_policy(text), encoding="utf-8")
 

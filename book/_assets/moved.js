@@ -1,2 +1,4 @@
-// A page at an old address: on to the new one, with the anchor that was asked for.
-location.replace(document.currentScript.dataset.target + location.hash);
+// A page at an old address: on to the new one, at the anchor that was asked for, if one was.
+const target = new URL(document.currentScript.dataset.target, location);
+target.hash = location.hash || target.hash;
+location.replace(target);

@@ -9,6 +9,7 @@ from posenc._wall import behind
 
 COMMANDS = {
     "explain": ("posenc.register.command_line", "what a released model does with positions"),
+    "extend": ("posenc.register.command_line:extend", "how to run a model on longer texts"),
     "check": ("posenc.testing.command_line", "whether a layer treats positions as it promises"),
     "bench": ("posenc_book.command_line", "what an encoding is worth, on your own data, too"),
     "data": ("posenc_book.data.__main__", "the data sets of the benchmark, and how to get them"),
@@ -27,7 +28,8 @@ def _run(arguments: Sequence[str]) -> int:
         print(f"posenc {name} needs the book's code: pip install posenc-book", file=sys.stderr)
         return 2
     if name in COMMANDS:
-        return int(importlib.import_module(COMMANDS[name][0]).main(words))
+        module, _, function = COMMANDS[name][0].partition(":")
+        return int(getattr(importlib.import_module(module), function or "main")(words))
     print(
         "usage: posenc COMMAND ...\n",
         *(f"  {known:10} {says}" for known, (_, says) in COMMANDS.items()),

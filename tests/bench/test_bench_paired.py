@@ -50,7 +50,7 @@ def test_pairs_are_of_one_resample_also_where_others_lack_theirs():
     steady = stored("rotary", BY_RESAMPLE + 0.1)
     gain = one_gain(*steady[2:])["rotary"]
     assert gain.differences == pytest.approx([0.1] * 3)  # unpaired it would be 0.086
-    assert gain.answer == "open"  # three pairs decide nothing
+    assert gain.answer == "undecided"  # three pairs decide nothing
 
 
 def test_seeds_of_one_split_are_independent_and_said_to_be_of_one_split():
@@ -76,16 +76,16 @@ def test_answers_are_corrected_for_the_number_of_encodings():
     among = one_gain(*near, *others, n_test=7)["rotary"]
     assert (alone.low, alone.high) == (among.low, among.high)
     assert among.p_value == pytest.approx(3 * alone.p_value)
-    assert (alone.answer, among.answer) == ("above", "open")
+    assert (alone.answer, among.answer) == ("ahead", "undecided")
 
 
 @pytest.mark.parametrize(
     ("differences", "answer"),
     [
-        ([0.10, 0.12, 0.11, 0.10, 0.12], "above"),
-        ([-0.10, -0.12, -0.11, -0.10, -0.12], "below"),
+        ([0.10, 0.12, 0.11, 0.10, 0.12], "ahead"),
+        ([-0.10, -0.12, -0.11, -0.10, -0.12], "behind"),
         ([0.001, -0.001, 0.0, 0.001, 0.0], "equal"),
-        ([0.05, -0.06, 0.03, -0.02, 0.04], "open"),
+        ([0.05, -0.06, 0.03, -0.02, 0.04], "undecided"),
         ([0.0] * 5, "equal"),
     ],
 )
@@ -93,10 +93,10 @@ def test_the_answer_and_its_sentence(differences, answer):
     gain = one_gain(*stored("rotary", BY_RESAMPLE + np.array(differences)))["rotary"]
     assert gain.answer == answer
     said = {
-        "above": "MyGestures decides: `rotary` is above `none`.",
-        "below": "MyGestures decides: `rotary` is below `none`.",
+        "ahead": "MyGestures decides: `rotary` is above `none`.",
+        "behind": "MyGestures decides: `rotary` is below `none`.",
         "equal": "MyGestures decides: `rotary` is within 0.01 of `none`.",
-        "open": "MyGestures cannot decide whether `rotary` is above or below `none`: more "
+        "undecided": "MyGestures cannot decide whether `rotary` is above or below `none`: more "
         "resamples or more series are needed.",
     }
     assert paired.said([gain]) == said[answer]

@@ -12,6 +12,7 @@ from posenc_book.bench import local
 from posenc_book.command_line import main
 from posenc_book.forecast import cells, verdict
 from posenc_book.forecast.blocks import Layout, shape
+from posenc_book.statistics.answers import LEVEL
 from posenc_book.statistics.summary import t_interval
 
 START = datetime(2020, 3, 1)
@@ -173,7 +174,7 @@ def test_effects_and_intervals_are_those_of_blocks():
     one = plan()
     errors = known(one, {"sinusoidal": -0.05, "rotary": 0.0, "t5": 0.04}, 0.01)
     found = verdict.effects(one, errors, 0.03)
-    assert [e.answer for e in found] == ["better", "equal", "worse"]
+    assert [e.answer for e in found] == ["ahead", "equal", "behind"]
     for effect, mean in zip(found, (-0.05, 0.0, 0.04), strict=True):
         assert effect.interval.mean == pytest.approx(mean, abs=1e-9)
         assert effect.interval == t_interval(effect.differences.mean(1))
@@ -182,16 +183,16 @@ def test_effects_and_intervals_are_those_of_blocks():
         "rotary has errors within 3 % of those of none."
     ]
     shown = verdict.table(one, errors, found).splitlines()
-    assert "| -4.9 %       | [-5.9, -3.9]  | better" in shown[3]
+    assert "| -4.9 %       | [-5.9, -3.9]  | ahead" in shown[3]
 
 
-def test_a_difference_may_be_shown_to_be_small():
+def test_a_difference_that_is_small_enough_is_called_equal():
     one = plan()
     errors = known(one, {"rotary": -0.01}, 0.002)
     [found] = verdict.effects(one, errors, 0.03)
-    assert found.answer == "better"
+    assert (found.answer, found.p_value < LEVEL) == ("equal", True)
     assert verdict.said(one, errors, [found]) == [
-        "sales decides: rotary (by less than 3 %) has smaller errors than none."
+        "sales decides: rotary has errors within 3 % of those of none."
     ]
 
 
@@ -230,7 +231,7 @@ def test_few_blocks_decide_nothing():
     one = plan(n_blocks=4)
     errors = known(one, {"sinusoidal": -0.5}, 0.001)
     found = verdict.effects(one, errors, 0.03)
-    assert [e.answer for e in found] == ["open"]
+    assert [e.answer for e in found] == ["undecided"]
     assert "4 blocks are too few, take at least 5" in verdict.said(one, errors, found)[0]
 
 
@@ -241,8 +242,7 @@ def test_chance_alone_is_seldom_called_a_difference():
         errors = {("patches_flat", "none"): none}
         for name in one.encodings:
             errors["patches_flat", name] = none * np.exp(0.05 * rng.normal(size=(6, 2)))
-        answers = [e.answer for e in verdict.effects(one, errors, 0.01)]
-        n_found += any(a in ("better", "worse") for a in answers)
+        n_found += any(e.p_value <= LEVEL for e in verdict.effects(one, errors, 0.01))
     assert 0.01 < n_found / 400 < 0.08
 
 

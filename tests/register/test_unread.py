@@ -227,11 +227,17 @@ def test_code_of_its_own_decides_and_that_is_said():
 
 
 def test_other_models_of_a_configuration_are_named():
-    seeing = {"model_type": "siglip_vision_model", "hidden_size": 64}
+    seeing = {"model_type": "siglip_vision_model", "hidden_size": 64, "num_attention_heads": 4}
+    seeing |= {"num_hidden_layers": 2, "image_size": 64, "patch_size": 16}
     config = {"model_type": "gemma3", "vision_config": seeing, "text_config": SMALL}
     found = register.read(config)
-    assert found.others == ("vision_config (siglip_vision_model)",)
-    assert "Not read: vision_config (siglip_vision_model)." in found.explain()
+    assert [(name, tower.family) for name, tower in found.towers] == [
+        ("vision_config", "siglip_vision_model")
+    ]
+    assert "\n\nvision_config\nsiglip_vision_model: " in found.explain()
+    unknown = register.read(config | {"vision_config": seeing | {"model_type": "seer"}})
+    assert unknown.others == ("vision_config (seer)",)
+    assert "Not read: vision_config (seer)." in unknown.explain()
     parts = {"text_config": {"hidden_size": 512}, "vision_config": {"hidden_size": 768}}
     assert register.read({"model_type": "clip"} | parts).others == ("vision_config",)
     beside = register.read(config | {"rope_theta": 3.0, "quantization_config": {"bits": 4}})
@@ -240,21 +246,17 @@ def test_other_models_of_a_configuration_are_named():
 
 def test_other_files_and_addresses_get_a_sentence_on_what_to_give(tmp_path, capsys):
     (tmp_path / "empty").mkdir()
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
     (tmp_path / "model.gguf").write_bytes(b"GGUF\x03\x00\x00\x00" + bytes(range(256)))
-    (tmp_path / "params.json").write_text(json.dumps({"dim": 4096, "n_layers": 32, "n_heads": 32}))
     for given, sentence in (
-        (tmp_path, f"is a folder; give {tmp_path / 'config.json'}"),
-        (tmp_path / "empty", "is a folder; it has no config.json"),
-        (tmp_path / "model.gguf", "is a GGUF file, whose header is not read; give the config.json"),
-        (tmp_path / "params.json", "this is a params.json, .* give the config.json of the same"),
+        (tmp_path / "empty", "is a folder with no config.json, params.json or GGUF"),
+        (tmp_path / "model.gguf", "model.gguf: the header announces"),
         ("https://huggingface.co/Qwen/Qwen3-8B/raw/main/config.json",
          "https://huggingface.co/.* is an address: nothing is fetched; download it"),
     ):  # fmt: skip
         with pytest.raises(register.ConfigError, match=sentence):
             register.read(given)
         assert command_line.main([str(given)]) == 2
-    assert capsys.readouterr().err.count("\n") == 5
+    assert capsys.readouterr().err.count("\n") == 3
 
 
 def test_no_name_of_a_file_or_entry_steers_the_terminal(tmp_path, capsys):

@@ -107,7 +107,8 @@ def sections(notebook) -> list[Section]:
     found = [Section("")]
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            for text in re.split(r"(?m)^(?=#{2,3} )", HOVER.sub(r"\1)", cell.source)):
+            source = re.sub(r"<!-- data .*?<!-- /data -->", "", cell.source, flags=re.DOTALL)
+            for text in re.split(r"(?m)^(?=#{2,3} )", HOVER.sub(r"\1)", source)):
                 if heading := HEADING.match(text):
                     found.append(Section(heading[1]))
                 found[-1].prose.append(text)

@@ -441,10 +441,10 @@ def all_standings(rng):  # noqa: ARG001
 
 
 def all_advice(rng):  # noqa: ARG001
-    """Yield every answer and what Python advises."""
+    """Yield every answer and the case to which it leads Python."""
     figure = explorables.make("chooser")
     for answers in itertools.product(*(control.options for control in figure.controls)):
-        yield [figure.data(), *answers], figure.advice(*answers).use
+        yield [*answers], figure.case(*answers).key
 
 
 def all_orders(rng):  # noqa: ARG001
@@ -601,7 +601,7 @@ REFERENCES = {
     ("digits-bits-waves", "bit"): some_bits,
     ("digits-bits-waves", "wave"): some_waves,
     ("wave-bank", "frequencies"): some_grids,
-    ("chooser", "advice"): all_advice,
+    ("chooser", "decided"): all_advice,
     ("doors", "turned"): some_turns,
     ("doors", "weights"): some_maps,
     ("kernels", "byFormula"): some_formulas,
@@ -850,7 +850,7 @@ MISPLACED = """([name, states]) => {
   const set = (part, named) => {
     for (const [key, value] of Object.entries(named)) part.setAttribute(key, value);
   };
-  const view = { root, set, part: (part) => svg.querySelector(`[data-part="${part}"]`) };
+  const view = { root, set, part: (part) => root.querySelector(`[data-part="${part}"]`) };
   const drawn = [...svg.querySelectorAll("text, rect, line, path, circle")];
   const found = {};
   const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&

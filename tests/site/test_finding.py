@@ -22,9 +22,10 @@ from sitefiles import ROOT, toc_files
 import cards
 import content_policy
 import finding
+import moved
 
 BOOK = "The Positional Encoding Book"
-LEADS_ON = {"index", "book/published-code", "book/api/study"}
+LEADS_ON = {"index", *moved.PAGES}
 NO_CONTENT = {"search", "404"}
 every_page = pytest.mark.parametrize("page", toc_files())
 

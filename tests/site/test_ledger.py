@@ -156,6 +156,31 @@ def test_rows_of_later_papers_and_no_others_say_what_was_read():
     )
 
 
+def test_rows_that_are_not_testable_and_no_others_say_what_they_need():
+    for entry in CLAIMS:
+        ledger.check_needs(entry)
+    row = next(entry for entry in CLAIMS if entry["verdict"] == "not testable here")
+    for wrong in ({**row, "needs": "luck"}, {**row, "verdict": "confirmed"}):
+        with pytest.raises(ledger.LedgerError, match="must say as needs"):
+            ledger.check_needs(wrong)
+
+
+def test_no_row_waits_for_what_has_been_trained_since():
+    since = ledger.stored_since(CLAIMS)
+    assert not since, f"judge {', '.join(since)} by a cell, or raise `beyond` in book/claims.yml"
+
+
+def test_what_a_row_needs_is_counted_in_sets(tmp_path):
+    lines = [{"dataset": d, "encoding": "t5", "settings": {"norm": "layer"}} for d in "abb"]
+    text = "\n".join(map(json.dumps, lines))
+    for name in ("lab.jsonl", "tuning-lab.jsonl"):
+        (tmp_path / name).write_text(text)
+    fields = {"encoding": ["t5", "fire"], "norm": "layer"}
+    assert ledger.sets_stored({"results": "*.jsonl", "fields": fields}, tmp_path) == 2
+    assert ledger.sets_stored({"results": "*.jsonl", "fields": {"norm": "none"}}, tmp_path) == 0
+    assert ledger.sets_stored({"results": "gpu.json"}, tmp_path) == 0
+
+
 def test_statements_about_published_code_are_marked_as_ours():
     assert {"F22", "F40", "F41", "S21"} <= {entry["id"] for entry in CLAIMS if entry.get("ours")}
 

@@ -94,3 +94,9 @@ def test_it_prints_on_four_sheets(opened):
     margin = dict.fromkeys(("top", "bottom", "left", "right"), "1cm")
     printed = PdfReader(io.BytesIO(page.pdf(format="A4", margin=margin)))
     assert len(printed.pages) <= 2 * SHEETS
+
+
+def test_the_referees_sheet_prints_on_one_page(opened):
+    page = opened.goto("book/referees-sheet")
+    margin = dict.fromkeys(("top", "bottom", "left", "right"), "1cm")
+    assert len(PdfReader(io.BytesIO(page.pdf(format="A4", margin=margin))).pages) == 1

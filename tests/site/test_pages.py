@@ -334,8 +334,9 @@ def test_an_old_address_leads_on(site, old, new):
     page = parsed(site / f"{old}.html")
     script = page.find("script")
     target = posixpath.normpath(posixpath.join(posixpath.dirname(old), script["data-target"]))
-    assert target == f"{new}.html"
-    assert (site / target).is_file()
+    page_of, *section = new.split("#")
+    assert target == "#".join([f"{page_of}.html", *section])
+    assert (site / f"{page_of}.html").is_file()
     assert (site / posixpath.dirname(old) / script["src"]).resolve().is_file()
     assert page.a["href"] == script["data-target"]
 

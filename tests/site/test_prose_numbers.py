@@ -26,8 +26,8 @@ PAGES = [page for page in toc_files() if not page.startswith(MADE) and "/api" no
 CHAPTERS = [page for page in PAGES if (ROOT / f"{page}.ipynb").is_file()]
 PLAIN = [page for page in PAGES if (ROOT / f"{page}.md").is_file()]
 # What a page without cells shows: commands with their output, and tables. So does one with cells
-# whose commands are for a terminal.
-TERMINAL = ("book/running-benchmarks",)
+# whose commands are for a terminal, or whose tables a tool fills in.
+TERMINAL = ("book/running-benchmarks", "book/audit/survey-results")
 SHOWN = re.compile(r"^```.*?^```|^\|.*?$", re.MULTILINE | re.DOTALL)
 USUAL = {"0.05", "95 %"}  # the level of a test, the coverage of an interval
 SETS = measure.recorded()["sets"]

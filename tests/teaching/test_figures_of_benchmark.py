@@ -22,7 +22,7 @@ def test_two_marks_a_set_are_told_with_the_one_that_moves_most(drawn):
 
 def test_answers_of_another_page_have_a_name_and_a_table_of_their_own(drawn):
     gain = SimpleNamespace(
-        encoding="fire", effect=SimpleNamespace(mean=0.02, low=0.01, high=0.03), answer="helps"
+        encoding="fire", effect=SimpleNamespace(mean=0.02, low=0.01, high=0.03), answer="ahead"
     )
     found = {"patches": (np.array([[1.0, 3.0]]), [gain])}
     benchmark.answers(found, 1.0, name="fig-later", table="The table below")

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,8 +63,9 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     Parameters
     ----------
     config : mapping, path or str
-        A configuration, the path of a `config.json`, a name of `released`, or one of `names`, which
-        stands for the defaults of its class. Those are no released model.
+        A configuration, the path of a `config.json`, of a `params.json` as Mistral and Meta write
+        it, of a GGUF file, or of a folder with one of them; a name of `released`, or one of
+        `names`, which stands for the defaults of its class. Those are no released model.
 
     Returns
     -------
@@ -85,7 +86,8 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     >>> found.layers[0].base, found.layers[0].pairing, found.layers[0].head_dim
     (500000.0, 'half', 32)
     """
-    held, beside = reading.text_part(reading.whole(config))
+    given = reading.given(config)
+    held, beside = reading.text_part(given.config)
     name, checks = reading.architecture({"auto_map": beside.get("auto_map")} | held)
     family = reading.families()[name]
     rules.agree(held)
@@ -93,12 +95,15 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     ignored = {*family.get("ignores", ()), *foreign}
     asked = unread.Asked({entry: held[entry] for entry in held if entry not in ignored})
     layers, length = _described(asked, family)
+    layers = _as_stored(layers, given.pairing)
     entry = reading.released().get(config) if isinstance(config, str) else None
     unproved = _unreached(layers, family.get("reached", ()))
     proved = [field for field in family.get("proved", ()) if field not in unproved]
     if any(layer.query_scaling for layer in layers) and "query_scaling" not in unproved:
         proved.append("query_scaling")
     left = unread.entries(held, asked, beside, family, foreign, lambda one: _described(one, family))
+    left += given.unread
+    towers, others = _towers(held, beside)
     trained, source = makers.trained(config if isinstance(config, str) else "", held)
     return Description(
         family=name,
@@ -112,9 +117,31 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
         trained=trained,
         trained_source=source,
         unread=left,
-        others=tuple(unread.models(held, beside)),
+        towers=towers,
+        others=others,
         checks=tuple(checks),
     )
+
+
+def _as_stored(layers: tuple[Layer, ...], pairing: str | None) -> tuple[Layer, ...]:
+    """Return layers with the pairs of a file's weights; those that are one object stay so."""
+    if pairing is None:
+        return layers
+    made = {id(one): replace(one, pairing=pairing) if one.pairing else one for one in layers}
+    return tuple(made[id(one)] for one in layers)
+
+
+def _towers(
+    *parts: Mapping[str, Any],
+) -> tuple[tuple[tuple[str, "Description"], ...], tuple[str, ...]]:
+    """Return the other models of a configuration that are read, and the names of the rest."""
+    found, others = [], []
+    for name, said, part in unread.models(*parts):
+        try:
+            found.append((name, read(part)))
+        except ConfigError:
+            others.append(said)
+    return tuple(found), tuple(others)
 
 
 def _described(
@@ -174,8 +201,10 @@ class Description:
     unread : tuple of str
         Entries that sound like positions and that nothing reads, as "name = value". With one of
         them nothing is called proved.
+    towers : tuple of (str, Description)
+        Other models of the configuration, such as the one for pictures, by their entries.
     others : tuple of str
-        Other models of the configuration, such as the one for pictures; they are not read.
+        Those of them that the register does not know, or that lack what is needed.
     checks : tuple of str
         What its reader should check about the name of the architecture.
     """
@@ -191,6 +220,7 @@ class Description:
     trained: int | None = None
     trained_source: str | None = None
     unread: tuple[str, ...] = ()
+    towers: tuple[tuple[str, "Description"], ...] = ()
     others: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
 
@@ -329,6 +359,19 @@ class Description:
         if length is not None:
             _checks.count("length", length, minimum=1)
         return words.explain(self, length)
+
+    def entries(self) -> dict[str, Any]:
+        """Return all that is described as plain values, for JSON.
+
+        Returns
+        -------
+        dict, with `inv_freq` beside each layer that turns.
+        """
+        found = asdict(replace(self, towers=()))
+        for number, layer in enumerate(self.layers):
+            if layer.door == "rotate" and layer.base is not None and layer.head_dim is not None:
+                found["layers"][number]["inv_freq"] = self.inv_freq(number).tolist()
+        return found | {"towers": {name: tower.entries() for name, tower in self.towers}}
 
     def _layer(self, layer: int) -> Layer:
         if (

@@ -7,7 +7,9 @@ import re
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from posenc.register import gguf, params
 
 MOST_BYTES = 10_000_000  # released configurations have up to a few hundred thousand
 SOUNDS = re.compile("rope|rot|theta|window|pattern|position|alpha|interval")
@@ -18,6 +20,14 @@ class ConfigError(ValueError):
     """A configuration that cannot be read, lacks what is needed, or contradicts itself."""
 
 
+class Given(NamedTuple):
+    """A configuration, and what the form in which it came says of the weights beside it."""
+
+    config: dict[str, Any]
+    pairing: str | None = None
+    unread: tuple[str, ...] = ()
+
+
 def load(config: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
     """Return the part of a configuration that is about a language model."""
     return text_part(whole(config))[0]
@@ -25,20 +35,28 @@ def load(config: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
 
 def whole(config: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
     """Return a configuration; a name of the register stands for the defaults of its class."""
+    return given(config).config
+
+
+def given(config: Mapping[str, Any] | str | os.PathLike[str]) -> Given:
+    """Return a configuration under transformers' names, whatever form it came in."""
     if isinstance(config, Mapping):
-        found = dict(config)
+        found = Given(dict(config))
     elif isinstance(config, str) and config in families():
-        found = {"model_type": config}
+        found = Given({"model_type": config})
     elif isinstance(config, str) and config in released():
-        found = dict(released()[config]["config"])
+        found = Given(dict(released()[config]["config"]))
     elif isinstance(config, str | os.PathLike):
         found = _file(config)
     else:
         raise ConfigError(
             f"config must be a mapping, a path or a name of the register, got {config!r:.80}"
         )
-    _check_digits(found)
-    return found
+    _check_digits(found.config)
+    if not params.is_params(found.config):
+        return found
+    entries, pairing, unread = params.config(found.config)
+    return Given(entries, pairing, tuple(unread))
 
 
 def _check_digits(config: Mapping[str, Any]) -> None:
@@ -92,7 +110,7 @@ def architecture(config: Mapping[str, Any]) -> tuple[str, list[str]]:
         own = f", and auto_map names {decides}" if code else ""
         return known, [f"model_type {name!r:.60} is read as {known!r}, as architectures says{own}"]
     if not isinstance(name, str):
-        raise ConfigError(_without_name(config, name))
+        raise ConfigError(_without_name(name))
     own = f"; auto_map names {decides}, not the name" if code else ""
     raise ConfigError(
         f"the register does not know model_type {name!r:.60}{own}; {who_knows(name[:60])}"
@@ -115,12 +133,7 @@ def _short(name: Any) -> bool:
     return isinstance(name, str) and len(name) < 100
 
 
-def _without_name(config: Mapping[str, Any], name: Any) -> str:
-    if {"dim", "n_layers"} <= config.keys():
-        return (
-            "this is a params.json, as Mistral and Meta have beside their own code; give the "
-            "config.json of the same model, in which model_type names the architecture"
-        )
+def _without_name(name: Any) -> str:
     return f"model_type must name the architecture, got {name!r:.60}"
 
 
@@ -137,26 +150,43 @@ def spelling(name: str) -> str:
     return re.sub(r"([a-z])\1+", r"\1", bare)
 
 
-def _file(given: str | os.PathLike[str]) -> dict[str, Any]:
-    path = Path(given)
-    if re.match(r"[a-z][a-z0-9+.-]+:/", str(given), re.IGNORECASE):
-        raise ConfigError(f"{given!s} is an address: nothing is fetched; download it")
+def _file(name: str | os.PathLike[str]) -> Given:
+    path = Path(name)
+    if re.match(r"[a-z][a-z0-9+.-]+:/", str(name), re.IGNORECASE):
+        raise ConfigError(f"{name!s} is an address: nothing is fetched; download it")
     if path.is_dir():
-        inside = path / "config.json"
-        has = (
-            f"give {inside}" if inside.is_file() else "it has no config.json, which is what to give"
-        )
-        raise ConfigError(f"{path} is a folder; {has}")
+        path = _in_folder(path)
     if not path.is_file():
         raise ConfigError(
             f"{path} is neither a file nor a name of the register; {who_knows(str(path))}"
         )
     with path.open("rb") as file:
-        if file.read(4) == b"GGUF":
-            raise ConfigError(
-                f"{path} is a GGUF file, whose header is not read; give the config.json of the "
-                "model that it was made from"
-            )
+        is_gguf = file.read(4) == b"GGUF"
+    if not is_gguf:
+        return Given(_object(path))
+    try:
+        entries, pairing, unread = gguf.config(path)
+    except gguf.GgufError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    return Given(entries, pairing, tuple(unread))
+
+
+def _in_folder(folder: Path) -> Path:
+    """Return the file of a model's folder that says how it is built."""
+    for name in ("config.json", "params.json"):
+        if (folder / name).is_file():
+            return folder / name
+    files = sorted(folder.glob("*.gguf"))
+    if len(files) == 1:
+        return files[0]
+    several = (
+        f"{len(files)} GGUF files; give one" if files else "no config.json, params.json or GGUF"
+    )
+    raise ConfigError(f"{folder} is a folder with {several}")
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """Return the object of a JSON file."""
     if (size := path.stat().st_size) > MOST_BYTES:
         raise ConfigError(
             f"{path}: a configuration has up to {MOST_BYTES:,} bytes, this file {size:,}"

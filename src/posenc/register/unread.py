@@ -117,13 +117,14 @@ def _other(value: Any) -> Any:
     return f"{value}?" if isinstance(value, str) else []
 
 
-def models(*parts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of other models in a configuration, with their architectures."""
+def models(*parts: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield the other models in a configuration: the name, with the architecture, and the part."""
     for part in parts:
         for name, value in part.items():
             if _is_model(name, value):
                 kind = value.get("model_type")
-                yield _plain(name) + (f" ({_plain(kind)})" if isinstance(kind, str) else "")
+                said = f" ({_plain(kind)})" if isinstance(kind, str) else ""
+                yield _plain(name), _plain(name) + said, value
 
 
 def _plain(name: str) -> str:

@@ -47,10 +47,11 @@ def explain(description: "Description", length: int | None) -> str:
     n_layers = len(description.layers)
     lines = [_head(description, n_layers)]
     for numbers, layer in _groups(description.layers):
-        lines.append(f"\n{_which(numbers, n_layers)}: {_sight(layer)}.")
+        lines.append(f"\n{which(numbers, n_layers)}: {_sight(layer)}.")
         lines += [f"  {line}" for line in _layer(description, numbers[0], layer, asked)]
     ends = [*_order(description), *_endless(description, length), *_checks(description, asked)]
-    return printable("\n".join([*lines, "", *ends]))
+    towers = [f"\n\n{name}\n{explain(tower, None)}" for name, tower in description.towers]
+    return printable("\n".join([*lines, "", *ends])) + "".join(towers)
 
 
 def printable(text: str) -> str:
@@ -120,7 +121,7 @@ def _groups(layers: "Sequence[Layer]") -> "list[tuple[list[int], Layer]]":
     return list(groups.values())
 
 
-def _which(numbers: list[int], n_layers: int) -> str:
+def which(numbers: list[int], n_layers: int) -> str:
     if len(numbers) == n_layers:
         return "Every layer"
     steps = set(np.diff(numbers).tolist())

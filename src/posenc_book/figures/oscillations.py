@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Circle, Wedge
+from matplotlib.patches import Circle, Rectangle, Wedge
 from numpy.typing import NDArray
 
 from posenc_book.teaching import plots
@@ -97,6 +97,56 @@ def base_and_noise(bases: NDArray, recovered: Mapping[str, NDArray]) -> None:
     )
 
 
+def row_lengths(sines: NDArray, pairs: NDArray) -> None:
+    """Show how long the rows are that hold sines alone, beside rows of sine and cosine.
+
+    Parameters
+    ----------
+    sines, pairs : arrays of shape (n_places, n_clocks) and (n_places, 2 * n_clocks)
+    """
+    figure, ax = plots.new(height=2.6, width=6.2)
+    ax.plot(np.linalg.norm(pairs, axis=1), label="sine and cosine")
+    ax.plot(np.linalg.norm(sines, axis=1), label="sine alone")
+    ax.set(xlabel="place", ylabel="length of the row", ylim=(0, None))
+    ax.legend()
+    plots.show(
+        figure,
+        name="fig-row-lengths",
+        caption=f"How long the row of each place is, for {sines.shape[1]} clocks. With sines alone "
+        "place 0 has no row at all, and the others are longer and shorter; with the cosines beside "
+        "them all rows are equally long.",
+        alt="Length of the row against the place. Sine and cosine together give a level line. The "
+        "sine alone starts at zero, climbs quickly, then more slowly and in waves, and stays below "
+        "the level line.",
+    )
+
+
+def added_and_beside(d: int = 4) -> None:
+    """Show a sum of word and position, and the two side by side, each with the matrix behind it."""
+    figure, axes = plots.new(1, 2, height=3.0, width=6.6)
+    for ax, title in zip(axes, ("added", "side by side"), strict=True):
+        wide = d if title == "added" else 2 * d
+        word, place = plots.COLORS[0], plots.COLORS[1]
+        _boxes(ax, 0, 2.3, d, word, "word")
+        left, bottom = (0, 1.1) if wide == d else (d, 2.3)
+        _boxes(ax, left, bottom, d, place, "position")
+        if wide == d:
+            ax.text(d / 2, 2.1, "+", ha="center", va="center")
+        ax.add_patch(Rectangle((0, 0.2 - wide), wide, wide, facecolor="#c3c9d2", edgecolor="none"))
+        ax.text(wide / 2, 0.2 - wide / 2, f"{wide} × {wide}", ha="center", va="center")
+        ax.set(title=title, xlim=(-0.5, 2 * d + 0.5), ylim=(-2 * d, 3.6), aspect="equal")
+        ax.axis("off")
+    plots.show(
+        figure,
+        name="fig-added-and-beside",
+        caption="A word and its position, each of four numbers, and below them a matrix that reads "
+        "them. Side by side they take a matrix twice as wide and twice as high.",
+        alt="Left, added: four boxes of the word, a plus sign, four boxes of the position, and a "
+        "square of 4 by 4. Right, side by side: eight boxes in one row, four of the word and four "
+        "of the position, and a square of 8 by 8, four times as large.",
+    )
+
+
 # --- parts -------------------------------------------------------------------------------------
 
 
@@ -112,3 +162,12 @@ def _clock(ax: Axes, centre: tuple[float, float], angle: float) -> None:
         "", tip, centre, arrowprops={"arrowstyle": "-|>", "color": plots.COLORS[1], "shrinkA": 0}
     )
     ax.text(x, y - 0.62, f"{int(bit)}", ha="center", va="center", fontsize=9)
+
+
+def _boxes(ax: Axes, left: float, bottom: float, n: int, color: str, name: str) -> None:
+    """Draw a row of n numbers as boxes, and its name on them."""
+    for i in range(n):
+        box = Rectangle((left + i, bottom), 1, 0.8, facecolor=color, edgecolor="white")
+        ax.add_patch(box)
+    middle = left + n / 2, bottom + 0.38
+    ax.text(*middle, name, color="white", ha="center", va="center", fontsize=8)

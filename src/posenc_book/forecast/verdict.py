@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from posenc_book.forecast.cells import NONE, Plan
 from posenc_book.statistics import equality
+from posenc_book.statistics.answers import AHEAD, BEHIND, EQUAL, UNDECIDED, word
 from posenc_book.statistics.friedman import holm
 from posenc_book.statistics.power import Design, estimated_design, power, with_sets
 from posenc_book.statistics.summary import Interval, t_interval
 
-ALPHA = 0.05
 LEAST_POWER = 0.8
 FEWEST = 5  # blocks that may decide anything
 MOST_BLOCKS = 500
@@ -56,12 +56,9 @@ class Effect:
 
     @property
     def answer(self) -> str:
-        """One of "better", "worse", "equal", "open"; always "open" with too few blocks."""
-        if self.interval.n < FEWEST:
-            return "open"
-        if self.p_value <= ALPHA:
-            return "better" if self.interval.mean < 0 else "worse"
-        return "equal" if self.p_equal <= ALPHA else "open"
+        """One of `answers.WORDS`, ahead with smaller errors; "undecided" with too few blocks."""
+        enough = self.interval.n >= FEWEST
+        return word(-self.interval.mean, self.p_value, self.p_equal) if enough else UNDECIDED
 
 
 def errors(plan: Plan, records: Mapping[str, dict], rates: Mapping[str, dict]) -> Errors:
@@ -117,7 +114,7 @@ def table(plan: Plan, known: Errors, found: Sequence[Effect]) -> str:
         rival = model not in plan.readers
         cells = ["", "", ""]
         if one is not None:
-            cells = [*_change(one.interval), "cannot tell" if one.answer == "open" else one.answer]
+            cells = [*_change(one.interval), one.answer]
         elif rival and none is not None:
             change = t_interval(_log(error).mean(1) - _log(none).mean(1))
             cells = [*_change(change), "baseline"]
@@ -146,7 +143,7 @@ def said(plan: Plan, known: Errors, found: Sequence[Effect]) -> list[str]:
         mine = [one for one in found if one.reader == reader]
         if mine:
             told.append(_decided(plan, reader, mine))
-            told += _needed(plan, [one for one in mine if one.answer == "open"], len(mine))
+            told += _needed(plan, [one for one in mine if one.answer == UNDECIDED], len(mine))
     return told + _rivals(plan, known)
 
 
@@ -157,24 +154,18 @@ def _decided(plan: Plan, reader: str, found: Sequence[Effect]) -> str:
         return f"{name} cannot decide{where}: {n} blocks are too few, take at least {FEWEST}."
     told = []
     for answer, words in (
-        ("better", "smaller errors than none"),
-        ("worse", "larger errors than none"),
-        ("equal", f"errors within {100 * found[0].margin:g} % of those of none"),
+        (AHEAD, "smaller errors than none"),
+        (BEHIND, "larger errors than none"),
+        (EQUAL, f"errors within {100 * found[0].margin:g} % of those of none"),
     ):
-        if some := [_named(one) for one in found if one.answer == answer]:
+        if some := [one.encoding for one in found if one.answer == answer]:
             told.append(f"{_listed(some)} {'has' if len(some) == 1 else 'have'} {words}")
-    left = [one.encoding for one in found if one.answer == "open"]
+    left = [one.encoding for one in found if one.answer == UNDECIDED]
     if not told:
         return f"{name} cannot decide{where} whether {_listed(left, 'or')} is of use."
     if left:
         told.append(f"of {_listed(left)} it cannot tell")
     return f"{name} decides{' in part' * bool(left)}{where}: {'; '.join(told)}."
-
-
-def _named(one: Effect) -> str:
-    """Return an encoding's name, and whether its effect is shown to be within the margin."""
-    small = one.answer != "equal" and one.p_equal <= ALPHA
-    return one.encoding + f" (by less than {100 * one.margin:g} %)" * small
 
 
 def _needed(plan: Plan, left: Sequence[Effect], n_tests: int) -> list[str]:

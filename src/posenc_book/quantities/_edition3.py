@@ -9,6 +9,7 @@ from posenc_book.read import results
 from posenc_book.read.edition3 import reading
 from posenc_book.read.edition3.claims import CLAIMS
 from posenc_book.read.edition3.questions import QUESTIONS
+from posenc_book.statistics.answers import EQUAL
 
 ASKED = QUESTIONS | CLAIMS
 
@@ -34,11 +35,18 @@ def answer(family, pair=None, without=None):
 
 
 def outcome(family, pair=None, without=None):
-    return answer(family, pair, without).outcome
+    return answer(family, pair, without).answer
+
+
+def small(family, pair=None, without=None):
+    """Return the sign of a difference that is shown and within the margin, else 0."""
+    found = answer(family, pair, without)
+    both = found.shown and found.answer == EQUAL
+    return both * (1 if found.effect.mean > 0 else -1)
 
 
 def points(family, pair=None, without=None):
-    return 100 * answer(family, pair, without).estimate
+    return 100 * answer(family, pair, without).effect.mean
 
 
 def by_set(family, pair):

@@ -71,7 +71,7 @@ def p_over_the_sinusoid():
 def two_alone_are_ahead_of_the_sinusoid():
     """With steps eRPE and T-PE, with patches none."""
     ahead = {
-        t: {name for name, one in _over_the_sinusoid(t).items() if one.answer == "helps"}
+        t: {name for name, one in _over_the_sinusoid(t).items() if one.answer == "ahead"}
         for t in MODELS
     }
     return ahead == {"steps": {"erpe", "tpe"}, "patches": set()}

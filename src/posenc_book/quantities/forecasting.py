@@ -4,6 +4,8 @@ from functools import cache
 
 import numpy as np
 
+from posenc_book.figures import forecasting as figures
+from posenc_book.quantities import _read
 from posenc_book.read.forecasting import (
     answers,
     complete,
@@ -14,10 +16,14 @@ from posenc_book.read.forecasting import (
     tables,
 )
 from posenc_book.read.forecasting.effects import per_cent
-from posenc_book.read.forecasting.plan import COUNTED, NONE, READERS
+from posenc_book.read.forecasting.plan import COUNTED, KEPT_APART, NONE, READERS
+from posenc_book.statistics.summary import t_interval
 
 SINE = plan.DEFAULT
 TWO = {"vic_electricity", "bike_sharing"}
+FLAT = ("patches_flat", "steps_flat")
+FAR_AHEAD = np.log(0.9)  # of the linear map: an error that is a tenth smaller
+SIMPLE = ("seasonal_naive", "theta")
 
 
 @cache
@@ -85,7 +91,9 @@ def four_lead_and_three_fall_behind():
         for of in found.values()
         for name in ("learnable", "erpe", "tpe")
     ]
-    last = [of[name].answer == "worse" for of in found.values() for name in ("alibi", "t5", "fire")]
+    last = [
+        of[name].answer == "behind" for of in found.values() for name in ("alibi", "t5", "fire")
+    ]
     return all(leaders) and all(last)
 
 
@@ -148,6 +156,40 @@ def last_check():
     return {"shown": str(len(found)), "repeated": str(sum(one.same_sign for one in found))}
 
 
+def repeats():
+    """Of the differences between encodings: how many, how many independent ones they amount to,
+    and the share of its size that one keeps (the median)."""
+    found = [one for one in _repeats() if one.family.question != "read-out"]
+    before, again = (
+        np.array([getattr(one, which).effect.by_unit for one in found])
+        for which in ("shown", "again")
+    )
+    kept = np.median(again.mean(1) / before.mean(1))
+    told = {"n": str(len(found)), "independent": f"{_independent(before):.1f}"}
+    return told | {"kept": f"{100 * kept:.0f}", "hold_0": str(sum(map(_holds_0, found)))}
+
+
+def _independent(effects):
+    """Return how many independent rows (n_effects, n_units) vary as these do: n^2 / sum of r^2."""
+    return len(effects) ** 2 / np.square(np.corrcoef(effects)).sum()
+
+
+def _holds_0(one):
+    interval = one.again.effect.interval
+    return interval.low < 0 < interval.high
+
+
+def each_kept_apart_has_siblings():
+    """Other units of its archive count."""
+    archives = {_archive(unit) for unit in COUNTED}
+    return all(_archive(unit) in archives for unit in KEPT_APART)
+
+
+def _archive(unit):
+    """Return "ett" of "etth1", "m1" of "m1_yearly"."""
+    return "ett" if unit.startswith("ett") else unit.split("_")[0]
+
+
 def apart():
     """By how much the sinusoid lowers the error on what was kept apart: `steps_mean.etth2`."""
     return {
@@ -203,6 +245,41 @@ def falls():
         for name, e in _effects().items()
         for label, change in zip(e.units, e.by_unit, strict=True)
     }
+
+
+def by_lead():
+    """What the sinusoid changes under a flattened head, where it leads the linear map by less
+    than a tenth, and by how much it lowers the error where it leads by more."""
+    told = {}
+    for reader in FLAT:
+        near, far = _by_lead(reader)
+        one = t_interval(near)
+        told |= {
+            f"{reader}.near.n": str(len(near)),
+            f"{reader}.near": f"{per_cent(one.mean):+z.1f}",
+            f"{reader}.near.interval": f"{per_cent(one.low):+.1f} to {per_cent(one.high):+.1f}",
+            f"{reader}.far.n": _read.word(len(far)),
+            f"{reader}.far": f"{-per_cent(np.mean(far)):.0f}",
+        }
+    return told
+
+
+def near_the_linear_map_nothing_changes():
+    """By the interval of either flattened head, which lies within the margin."""
+    near = [t_interval(_by_lead(reader)[0]) for reader in FLAT]
+    return all(one.low > -plan.MARGIN and one.high < plan.MARGIN for one in near)
+
+
+def over_all_a_flattened_head_is_not_shown_to_gain():
+    """By the intervals, which hold 0."""
+    return all(_effects()[r].interval.low < 0 < _effects()[r].interval.high for r in FLAT)
+
+
+def _by_lead(reader):
+    """Return the changes where the lead over the linear map is small, and where it is large."""
+    changes = _changes(reader)
+    far = {unit for unit in COUNTED if _beside_linear(unit, reader) < FAR_AHEAD}
+    return [[x for unit, x in changes.items() if (unit in far) == side] for side in (False, True)]
 
 
 def two_lie_outside():
@@ -268,6 +345,90 @@ def ahead():
     """Units on which a reader, with the encoding that validation chose, is ahead of a rival."""
     found = rivals.standings(_stored(), rivals.load_rivals())
     return {f"{one.reader}.{one.rival}": str(len(one.ratios) - len(one.behind)) for one in found}
+
+
+def ahead_of_best():
+    """Units on which a reader is ahead of the best of several rules: `patches_flat.simple`."""
+    names = {"simple": SIMPLE, "with_trees": rivals.STORED_RIVALS}
+    return {
+        f"{reader}.{name}": str(
+            len(COUNTED) - len(set().union(*(_behind(reader)[r] for r in some)))
+        )
+        for reader in READERS
+        for name, some in names.items()
+    }
+
+
+def theta_is_ahead_in_competitions_alone():
+    """Of a flattened head of patches: months of M1; years, quarters and months of M3."""
+    return _behind("patches_flat")["theta"] == {
+        "m1_monthly",
+        "m3_yearly",
+        "m3_quarterly",
+        "m3_monthly",
+    }
+
+
+def _behind(reader):
+    """Return the units on which a reader is not ahead of a rival, by rival."""
+    found = rivals.standings(_stored(), rivals.load_rivals())
+    return {one.rival: {*one.behind} for one in found if one.reader == reader}
+
+
+def along():
+    """By how much the sinusoid lowers the validation error after so many steps."""
+    return {f"{r}.{n}": fall for r in READERS for n, fall in _along(r).items()}
+
+
+def bikes_along():
+    """The same under a mean of patches, on the hired bikes."""
+    return _along("patches_mean", ["bike_sharing"])
+
+
+def _along(reader, units=COUNTED):
+    every = plan.TRAINING["settings"]["check_every"]
+    found = tables.gain_along(_stored(), reader, units)
+    return {str(n): f"{-found[n // every - 1]:z.0f}" for n in tables.TOLD_AT}
+
+
+def steps_gain_to_the_end():
+    """The gain of single steps, under a mean and in the decoder, grows from check to check."""
+    found = [tables.gain_along(_stored(), reader) for reader in ("steps_mean", "decoder")]
+    return all(bool((np.diff(one) <= 0.05).all()) for one in found)
+
+
+def flattened_heads_gain_little_at_any_time():
+    """In the mean the validation error changes by less than two per cent, either way."""
+    return all(max(abs(tables.gain_along(_stored(), reader))) < 2 for reader in FLAT)
+
+
+def rates():
+    """Choices of a learning rate, and those at an end of what was tried."""
+    low, *_, high = plan.RATES
+    chosen = [
+        (way.encoding, state.rate)
+        for (way, unit), state in _stored().states.items()
+        if unit in COUNTED and way.part == "encodings"
+    ]
+    lowest, highest = ([name for name, rate in chosen if rate == end] for end in (low, high))
+    told = {"all": len(chosen), "edge": len(lowest) + len(highest), "highest": len(highest)}
+    told["each"] = len(chosen) // len(plan.ENCODINGS)
+    told |= {f"highest.{name}": highest.count(name) for name in (NONE, SINE)}
+    return {name: str(n) for name, n in told.items()}
+
+
+def released():
+    """Forecasters of the table."""
+    return _read.word(len(_heads()))
+
+
+def no_released_one_averages():
+    """Its tokens, of those in the table."""
+    return not any("mean" in head or "average" in head for head in _heads())
+
+
+def _heads():
+    return [row["the forecast comes from"] for row in figures.read_outs().rows.values()]
 
 
 def the_two_are_farthest_ahead_of_linear():

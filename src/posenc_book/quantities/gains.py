@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from posenc_book.guide import chooser
+from posenc_book.guide import evidence
 from posenc_book.quantities import _read
 from posenc_book.read.classification import found, found_tables, second
 from posenc_book.read.classification import protocol as protocols
@@ -14,23 +14,23 @@ MODELS = {tokens: model for model, tokens in second.TOKENS.items()}
 
 def helping():
     """With patches."""
-    return _read.begun(_read.listed(_read.with_answer("patches", "helps")))
+    return _read.begun(_read.listed(_read.with_answer("patches", "ahead")))
 
 
 def helping_in_words():
-    return _read.word(len(_read.with_answer("patches", "helps")))
+    return _read.word(len(_read.with_answer("patches", "ahead")))
 
 
 def open_in_words():
-    return _read.word(len(_read.with_answer("patches", "open")))
+    return _read.word(len(_read.with_answer("patches", "undecided")))
 
 
 def rope_is_open():
-    return "rotary" in _read.with_answer("patches", "open")
+    return "rotary" in _read.with_answer("patches", "undecided")
 
 
 def all_help_with_steps():
-    return all(one.answer == "helps" for one in _read.gains("steps"))
+    return all(one.answer == "ahead" for one in _read.gains("steps"))
 
 
 def none_is_equal():
@@ -100,15 +100,6 @@ def of_the_sinusoid():
     return _read.points(100 * one.effect.mean)
 
 
-def of_each():
-    """What an encoding gains on average, by tokens and name."""
-    return {
-        f"{t}.{one.encoding}": _read.points(100 * one.effect.mean)
-        for t in MODELS
-        for one in _read.gains(t)
-    }
-
-
 def independent_sets():
     """On which something is learned."""
     return {tokens: str(_read.gains(tokens)[0].n_units) for tokens in MODELS}
@@ -172,7 +163,7 @@ def racket_sports_loses_in_patches():
 
 def sinusoid_over_rope_on_small_sets():
     """On how many it is ahead."""
-    ahead = {tokens: chooser.small_sets(model) > 0 for tokens, model in MODELS.items()}
+    ahead = {tokens: evidence.small_sets(model) > 0 for tokens, model in MODELS.items()}
     return {tokens: f"{one.sum()} of {one.size}" for tokens, one in ahead.items()}
 
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from posenc_book.guide import chooser
+from posenc_book.guide import evidence
 from posenc_book.quantities import _read
 from posenc_book.read import results
 from posenc_book.read.characters import plan
@@ -28,15 +28,76 @@ def records_beyond_the_limit():
 
 def rope_is_last_of_sixteen():
     """On the learned tasks, in the mean; the first four are those that the first page names."""
-    shares = chooser.reach().shares
+    shares = evidence.reach().shares
     *_, last = order = sorted(shares, key=shares.get, reverse=True)
     four = {"fire", "relative", "kerple", "rotary, random places"}
     return (len(order), order[0], last) == (16, "fire", "rotary") and {*order[:4]} == four
 
 
+@cache
+def _places(without):
+    """Return the place of each encoding in the mean over the learned tasks but one."""
+    return lab.places(lab.load_lab(), _tasks(without))
+
+
+def _tasks(without=""):
+    return [task for task in evidence.reach().leaders if task != without]
+
+
+def rope_by_seed():
+    """The best and the worst place of plain RoPE in any seed, over all tasks and without `sort`."""
+    found = lab.load_lab()
+    seeds = [lab.of_seed(found, seed) for seed in range(lab_plan.TIERS[4].seeds)]
+    told = {}
+    for name, without in (("all", ""), ("without_sort", "sort")):
+        each = [lab.places(one, _tasks(without))["rotary"] for one in seeds]
+        told[name] = f"{min(each)} to {max(each)}"
+    return told
+
+
+def rope_is_last_without_any_other():
+    """Leave out one learned task at a time: with `sort` kept, plain RoPE stays last."""
+    return all(_places(task)["rotary"] == len(_places(task)) for task in _tasks("sort"))
+
+
+def without_sort_rope_is_thirteenth():
+    """Ahead of none, the sinusoid and the learned table."""
+    behind = {name for name, place in _places("sort").items() if place > 13}
+    return _places("sort")["rotary"] == 13 and behind == {"none", "sinusoidal", "learnable"}
+
+
+def without_sort_random_places_are_seventh():
+    return _places("sort")["rotary, random places"] == 7
+
+
+def each_leads_without_one():
+    """Over three of the four tasks: four encodings, another one for each task that is left out."""
+    first = {min(_places(task), key=_places(task).get) for task in _tasks()}
+    return len(first) == len(_tasks())
+
+
+def by_mean_place_rope_is_fourteenth():
+    """Of its places on each of the four tasks."""
+    found = lab.load_lab()
+    by_task = [lab.places(found, [task]) for task in _tasks()]
+    sums = {name: sum(of[name] for of in by_task) for name in by_task[0]}
+    return sum(one < sums["rotary"] for one in sums.values()) == 13
+
+
+def sort():
+    """What a rule without a model has right on longer inputs, what the best has, and plain RoPE."""
+    found = lab.load_lab()
+    shares = {
+        "rule": lab.repeated("sort"),
+        "best": found.beyond("sort", found.order("sort")[0]),
+        "rope": found.beyond("sort", "rotary"),
+    }
+    return {name: f"{100 * share:.0f}" for name, share in shares.items()}
+
+
 def rope_leads_on_none():
     """Of the learned tasks."""
-    return "rotary" not in chooser.reach().leaders.values()
+    return "rotary" not in evidence.reach().leaders.values()
 
 
 @cache
@@ -106,7 +167,7 @@ def trained_again_they_lose_the_same():
 
 def nats():
     """Lost at the trained length and at four times it, and at both after further training."""
-    one = chooser.stretch()
+    one = evidence.stretch()
     said = {}
     for name in ("rotary", "none", "alibi", "yarn", "llama3", "longrope"):
         said[f"{name}.short"] = one.said(name, one.short)

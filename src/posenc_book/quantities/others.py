@@ -37,7 +37,7 @@ def trained_on_short_and_on_varied_sets():
 
 
 def all_five_help_with_steps():
-    return {*_answers(_over_none("others", "time_series")).values()} == {"helps"}
+    return {*_answers(_over_none("others", "time_series")).values()} == {"ahead"}
 
 
 def alibi_is_last_and_lines_are_first():
@@ -69,7 +69,7 @@ def lines_alone_are_better():
         (family, model, one.encoding)
         for family, model in _asked()
         for one in _over_ten(family, model)
-        if one.answer != "open" and one.effect.mean > second.MARGIN
+        if one.answer != "undecided" and one.effect.mean > second.MARGIN
     ]
     return decided == [("others", "time_series", "sine_linear")]
 
@@ -101,7 +101,7 @@ def lines_over_tpe():
 
 def lines_are_not_above_the_best():
     best = _of_ten("time_series")[0].encoding
-    return _over_tpe().answer == "open" and best == "tpe"
+    return _over_tpe().answer == "undecided" and best == "tpe"
 
 
 @cache
@@ -111,7 +111,7 @@ def _of_ten(model):
 
 def tpe_alone_helps_on_the_nine():
     answers = _answers(_of_ten("time_series"))
-    return [name for name, answer in answers.items() if answer == "helps"] == ["tpe"]
+    return [name for name, answer in answers.items() if answer == "ahead"] == ["tpe"]
 
 
 def p_of_the_other_nine():
@@ -188,14 +188,14 @@ def alibi_loses_most_on_synthetic_control():
 def two_make_no_difference():
     """ALiBi and convolutional SPE with patches; the other three stay open."""
     answers = _answers(_over_none("others", "patch"))
-    equal = {name for name, answer in answers.items() if answer == "no difference"}
-    return equal == {"alibi", "conv_spe"} and {*answers.values()} == {"open", "no difference"}
+    equal = {name for name, answer in answers.items() if answer == "equal"}
+    return equal == {"alibi", "conv_spe"} and {*answers.values()} == {"undecided", "equal"}
 
 
 def they_alone_make_no_difference():
     """In the whole benchmark."""
     elsewhere = [second.gains(second.load_grid(model)) for model in second.TOKENS]
-    return not any(one.answer == "no difference" for gains in elsewhere for one in gains)
+    return not any(one.answer == "equal" for gains in elsewhere for one in gains)
 
 
 def alibi_with_patches():
@@ -222,11 +222,11 @@ def most_of_the_ten_on_short_sets():
 
 
 def relative_stays_open():
-    return _answers(_of_ten("patch"))["relative"] == "open"
+    return _answers(_of_ten("patch"))["relative"] == "undecided"
 
 
 def none_is_above_or_below_the_ten():
-    return {*_answers(_over_ten("others", "patch")).values()} <= {"open", "no difference"}
+    return {*_answers(_over_ten("others", "patch")).values()} <= {"undecided", "equal"}
 
 
 def short_sets_make_thirteen_patches():
@@ -247,7 +247,7 @@ def short_sets_make_thirteen_patches():
 
 def every_verdict_of_today_is_open():
     both = (*_over_none("later", "patch"), *_over_ten("later", "patch"))
-    return {one.answer for one in both} == {"open"}
+    return {one.answer for one in both} == {"undecided"}
 
 
 def window_statistics_are_first_and_fire_is_last():

@@ -1,10 +1,11 @@
 """The survey's accuracies beside ours: how far apart their levels are, and what moves ours."""
 
+from collections import Counter
 from functools import cache
 
 import numpy as np
 
-from posenc_book.audit import printed
+from posenc_book.audit import ledger, printed
 from posenc_book.audit.survey import side_by_side
 from posenc_book.quantities import _read
 from posenc_book.read.levels import protocol, read
@@ -12,6 +13,15 @@ from posenc_book.read.levels import protocol, read
 _accuracies = cache(side_by_side.accuracies)
 _levels = cache(read.load_levels)
 STREET, STARS = "MelbournePedestrian", "LSST"
+
+
+def verdicts():
+    """Sentences about the survey's results, by what the cells of their page say of them."""
+    page = "audit/survey-results.ipynb"
+    found = Counter(row["verdict"] for row in ledger.rows() if row["anchor"].startswith(page))
+    said = {"confirmed": "confirmed", "refuted": "refuted", "slip": "slip"}
+    said |= {"condition": "confirmed with a condition", "open": "not testable here"}
+    return {"all": str(found.total())} | {key: _read.word(found[one]) for key, one in said.items()}
 
 
 @cache

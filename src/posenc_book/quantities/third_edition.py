@@ -1,12 +1,14 @@
 """What is whole of the third edition, and what its protocol plans."""
 
 from collections import defaultdict
+from dataclasses import replace
 from statistics import mean
 
 from posenc_book.data import recorded_facts
-from posenc_book.quantities import _edition3
-from posenc_book.read.edition3 import plan, tables
+from posenc_book.quantities import _edition3, _read
+from posenc_book.read.edition3 import plan, reading, tables
 from posenc_book.read.edition3.questions import QUESTIONS
+from posenc_book.statistics.answers import EQUAL, HERE, NEW_SERIES, NEW_SETS
 
 
 def dft_over_the_sinusoid():
@@ -21,7 +23,7 @@ def dft_equals_the_sinusoid():
 
 def pairs_in_the_printed_order():
     """Of a hundred pairs of methods, those whose better one the survey's order names."""
-    tau = _edition3.answer("S19").estimate
+    tau = _edition3.answer("S19").effect.mean
     return f"{50 * (1 + tau):.0f}"
 
 
@@ -51,7 +53,7 @@ def channels_matter_by_one_set():
     """The slope is above 0 with MelbournePedestrian, where the two lose, and may be 0 without."""
     far_behind = _edition3.by_set(*CHANNELS)["MelbournePedestrian"] < -0.05
     of_five = _edition3.answer(*CHANNELS, "MelbournePedestrian")
-    return far_behind and _edition3.answer(*CHANNELS).low > 0 > of_five.low
+    return far_behind and _edition3.answer(*CHANNELS).effect.low > 0 > of_five.effect.low
 
 
 def tupe_and_spe_stay_open():
@@ -106,25 +108,14 @@ def erpe_is_ahead_on_nine():
     return len(_edition3.sets_above(0, "ahead", "erpe - sinusoidal")) == 9
 
 
-def erpe_alone_is_ahead_over_sets():
-    """Of all pairs of all questions: only its interval for sets like them leaves zero out."""
-    clear = {
-        (title, one.title)
-        for title in QUESTIONS
-        for one in _edition3.answers(title)
-        if one.over_sets[1] > 0 or one.over_sets[2] < 0
-    }
-    return clear == {("ahead", "erpe - sinusoidal")}
-
-
 def tpe_behind_the_sinusoid():
     """On the unused sets, in points."""
     return f"{-_edition3.points('ahead', 'tpe - sinusoidal'):.1f}"
 
 
 def tpe_is_a_little_behind():
-    """Shown to be behind, and to be less than the margin behind."""
-    return _edition3.outcome("ahead", "tpe - sinusoidal") == "behind, within the margin"
+    """Shown to be behind, and by less than the margin: which is called equal."""
+    return _edition3.small("ahead", "tpe - sinusoidal") < 0
 
 
 def tpe_is_ahead_on_six():
@@ -153,16 +144,14 @@ def erpe_without_toe():
 
 def erpe_without_toe_is_ahead():
     """Shown to be ahead, and by less than the margin."""
-    outcome = _edition3.outcome("ahead", "erpe - sinusoidal", "ToeSegmentation1")
-    return outcome == "ahead, within the margin"
+    return _edition3.small("ahead", "erpe - sinusoidal", "ToeSegmentation1") > 0
 
 
 def tpe_hangs_on_any_of_four():
     """Left out one by one: without any of four it is no longer shown to be behind."""
-    left = [
-        _edition3.outcome("ahead", "tpe - sinusoidal", name) for name in QUESTIONS["ahead"].datasets
-    ]
-    return sum(not outcome.startswith("behind") for outcome in left) == 4
+    names = QUESTIONS["ahead"].datasets
+    left = [_edition3.answer("ahead", "tpe - sinusoidal", name).shown for name in names]
+    return left.count(False) == 4
 
 
 NEARLY_ALL = 0.97  # right: there is little left to gain
@@ -183,12 +172,6 @@ def five_sets_leave_little_to_gain():
     return len(QUESTIONS["ahead"].datasets) - len(_with_room()) == 5
 
 
-def erpe_where_there_is_room():
-    """In points, mean over those sets."""
-    by_set = _edition3.by_set("ahead", "erpe - sinusoidal")
-    return f"{100 * mean(by_set[name] for name in _with_room()):.1f}"
-
-
 def steps_of_new_sets():
     """From the shortest to the longest that count."""
     steps = [recorded_facts(name).length for name in plan.COUNTED]
@@ -198,6 +181,106 @@ def steps_of_new_sets():
 def lines_of_the_figure():
     """Pairs that have been answered."""
     return str(sum(len(_edition3.answers(title)) for title in QUESTIONS))
+
+
+# --- on these very series, on new series, on new data sets
+
+
+def _every():
+    return {f"{title}: {a.contrast}": a for title in QUESTIONS for a in _edition3.answers(title)}
+
+
+def _differ():
+    return {name: one for name, one in _every().items() if one.shown}
+
+
+def differences():
+    """Shown on these very series, those within the margin among them."""
+    return _read.word(len(_differ()))
+
+
+def two_of_them_are_equal():
+    """Within the margin: T-PE and the choice of validation, beside the sinusoid."""
+    small = {name for name, one in _differ().items() if one.answer == EQUAL}
+    return small == {"ahead: tpe - sinusoidal", "choice: chosen - sinusoidal"}
+
+
+def _among_all():
+    return {n for n, one in reading.among_all(reading.load_answers()).items() if one.shown}
+
+
+def among_all():
+    """Differences that are shown where all pairs are one family."""
+    return _read.word(len(_among_all()))
+
+
+def four_stand_among_all():
+    """eRPE and the choice beside the sinusoid, Shaw's encoding, and T-PE without its sinusoid."""
+    return _among_all() == {
+        "ahead: erpe - sinusoidal",
+        "choice: chosen - sinusoidal",
+        "shaw: relative, whole - relative",
+        "definitions: tpe - tpe, kernel alone",
+    }
+
+
+def no_difference_on_new_series():
+    """Nor does any interval leave zero out."""
+    found = [one.on_new_series for one in _every().values()]
+    return not any(one.shown or one.effect.low > 0 or one.effect.high < 0 for one in found)
+
+
+def erpe_alone_differs_on_new_sets():
+    """By Wilcoxon's exact test over the sets, with Holm's correction in each question."""
+    return {n for n, one in _every().items() if one.on_new_sets.shown} == {
+        "ahead: erpe - sinusoidal"
+    }
+
+
+def _erpe_about():
+    return _edition3.answer("ahead", "erpe - sinusoidal").about
+
+
+def erpe_about():
+    """Over the sinusoid, in points, with the interval on new series and on new data sets."""
+    found = _erpe_about()
+    return {"series": tables.points(found[NEW_SERIES]), "sets": tables.points(found[NEW_SETS])}
+
+
+def erpe_on_new_sets_p():
+    """Of Wilcoxon's exact test, for the two pairs of the question."""
+    return f"{_erpe_about()[NEW_SETS].p_value:.4f}"
+
+
+def wider_on_new_series():
+    """How many times as long as on these very series the interval is, on halves."""
+    here, series = (_erpe_about()[about].effect for about in (HERE, NEW_SERIES))
+    return f"{(series.high - series.low) / (here.high - here.low):.1f}"
+
+
+def where_there_is_room():
+    """Over the sinusoid, in points, with the interval on these very series."""
+    asked = replace(QUESTIONS["ahead"], datasets=tuple(_with_room()))
+    found = reading.question(asked, _edition3.scores())
+    return {name: tables.points(found.answer(f"{name} - sinusoidal")) for name in ("erpe", "tpe")}
+
+
+def room_occupancy_carries():
+    """Per cent of the variance of the means that it enters, least and most, of shown and of all."""
+    told = {}
+    for name, some in (("shown", _differ()), ("all", _every())):
+        shares = [
+            100 * one.carried[QUESTIONS[n.split(": ")[0]].datasets.index("RoomOccupancy")]
+            for n, one in some.items()
+            if "RoomOccupancy" in QUESTIONS[n.split(": ")[0]].datasets
+        ]
+        told |= {f"{name}.least": f"{min(shares):.0f}", f"{name}.most": f"{max(shares):.0f}"}
+    return told
+
+
+def room_occupancy_is_one_of_six():
+    """Or of five: a sixth of each mean."""
+    return {len(q.datasets) for q in QUESTIONS.values() if "RoomOccupancy" in q.datasets} == {5, 6}
 
 
 # --- hybrids and ConvTran's block
@@ -321,12 +404,12 @@ def draws():
 
 
 def _today():
-    return {one.title: one.outcome for one in _edition3.answers("tokens")}
+    return {one.contrast: one.answer for one in _edition3.answers("tokens")}
 
 
 def none_of_today_is_ahead():
     """FIRE, KERPLE, PoPE and Transformer-XL's scores, beside the sinusoid."""
-    return not any(outcome.startswith("ahead") for outcome in _today().values())
+    return not any(outcome == "ahead" for outcome in _today().values())
 
 
 def two_of_today_are_equal():
@@ -459,7 +542,7 @@ def share_price():
 def verdicts_stay_without_share_price():
     """Of all answered questions."""
     of_both = [
-        [[one.outcome for one in _edition3.answers(title, without)] for title in QUESTIONS]
+        [[one.answer for one in _edition3.answers(title, without)] for title in QUESTIONS]
         for without in (None, "SharePriceIncrease")
     ]
     return of_both[0] == of_both[1]

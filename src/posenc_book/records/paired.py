@@ -18,13 +18,13 @@ from posenc_book.data.units import share_of_test
 from posenc_book.records import tables
 from posenc_book.records.settings import complete
 from posenc_book.statistics import equality, friedman
+from posenc_book.statistics.answers import AHEAD, BEHIND, EQUAL, LARGEST_SHARE, UNDECIDED, word
 
 BASELINE = "none"
-ALPHA, MARGIN = 0.05, 0.01  # as the protocol of the benchmark has them
+MARGIN = 0.01  # as the protocol of the benchmark has it
 TIMES, NUMBERS = ":clock=times", ":clock=indices"  # behind the name of a set that keeps times
 FEWEST = 5  # pairs, as many as the protocol has resamples
 MANY = 6  # names in a sentence
-LARGEST_SHARE = 0.5  # of the test part that the rule is given, and where no record says it
 
 EXPLAINED = (
     "Each difference is that of two training runs with one seed on one split. In brackets: 95 % "
@@ -68,12 +68,9 @@ class PairedGain:
 
     @property
     def answer(self) -> str:
-        """One of "above", "below", "equal", "open"; always "open" with fewer than five pairs."""
-        if len(self.differences) < FEWEST:
-            return "open"
-        if self.p_value <= ALPHA:
-            return "above" if self.mean > 0 else "below"
-        return "equal" if self.p_equal <= ALPHA else "open"
+        """One of `answers.WORDS`; always "undecided" with fewer than five pairs."""
+        enough = len(self.differences) >= FEWEST
+        return word(self.mean, self.p_value, self.p_equal) if enough else UNDECIDED
 
     def __str__(self) -> str:
         if len(self.differences) < 2:
@@ -138,18 +135,18 @@ def said(found: Sequence[PairedGain], than: str = f"`{BASELINE}`") -> str:
     for one in found:
         named[one.answer].append(f"`{one.encoding}`")
     told = []
-    for answer in ("above", "below"):
+    for answer, side in ((AHEAD, "above"), (BEHIND, "below")):
         if some := named[answer]:
-            told.append(f"{_listed(some, 'and')} {_are(some)} {answer} {than}")
-    if some := named["equal"]:
+            told.append(f"{_listed(some, 'and')} {_are(some)} {side} {than}")
+    if some := named[EQUAL]:
         told.append(f"{_listed(some, 'and')} {_are(some)} within {MARGIN:g} of {than}")
     if not told:
-        which = _listed(named["open"], "or")
+        which = _listed(named[UNDECIDED], "or")
         return (
             f"{dataset} cannot decide whether {which} is above or below {than}: more resamples "
             "or more series are needed."
         )
-    if some := named["open"]:
+    if some := named[UNDECIDED]:
         told.append(f"of {_listed(some, 'and')} it cannot tell")
     return f"{dataset} decides{' in part' * bool(named['open'])}: {'; '.join(told)}."
 

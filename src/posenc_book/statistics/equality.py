@@ -459,12 +459,16 @@ def _t_sf(distance: float, scale: float, freedom: int) -> float:
 
 
 def _scales(cells: NDArray, test_share: NDArray) -> NDArray[np.float64]:
-    """Return the standard errors of the means of correlated resamples, (n_sets,).
+    """Return the standard errors of the means of correlated resamples, (n_sets,)."""
+    return np.sqrt(cells.var(axis=1, ddof=1) * inflation(cells.shape[1], test_share))
+
+
+def inflation(n_resamples: int, test_share: NDArray) -> NDArray[np.float64]:
+    """Return how much of a resample's variance the mean of correlated resamples has.
 
     A correlation rho adds rho / (1 - rho) of the variance to the 1/n of it (Nadeau and Bengio).
     """
-    inflation = 1 / cells.shape[1] + test_share / (1 - test_share)
-    return np.sqrt(cells.var(axis=1, ddof=1) * inflation)
+    return 1 / n_resamples + test_share / (1 - test_share)
 
 
 def _share(test_share: ArrayLike, n_sets: int) -> NDArray[np.float64]:

@@ -26,10 +26,10 @@ def test_a_family_is_judged_over_none_and_over_the_ten():
     over_none = {one.encoding: one for one in families.over_none(found, "others")}
     over_ten = {one.encoding: one for one in families.over_ten(found, "others")}
     assert {*over_none} == {*over_ten} == {*protocols.OTHERS}
-    assert [over_none[name].answer for name in ("t5", "sine_linear")] == ["helps", "helps"]
-    assert over_none["conv_spe"].answer == "no difference"
+    assert [over_none[name].answer for name in ("t5", "sine_linear")] == ["ahead", "ahead"]
+    assert over_none["conv_spe"].answer == "equal"
     answers = [over_ten[name].answer for name in ("t5", "sine_linear", "alibi")]
-    assert answers == ["helps", "no difference", "hurts"]
+    assert answers == ["ahead", "equal", "behind"]
     assert over_ten["t5"].effect.mean == pytest.approx(0.04, abs=0.002)
 
 
@@ -69,8 +69,8 @@ def test_rows_have_both_questions_and_are_empty_where_nothing_is_whole(monkeypat
     monkeypatch.setattr(families, "load_family", lambda *_, **__: grid(0.05, {"t5": 0.09}))
     row = families.family_rows("others", ["patch"])["t5"]
     assert row["patches, over none (8)"].startswith(("+8.9", "+9.0", "+9.1"))
-    assert "helps" in row["patches, over none (8)"]
-    assert "better" in row["patches, over the ten"]
+    assert "ahead" in row["patches, over none (8)"]
+    assert "ahead" in row["patches, over the ten"]
     monkeypatch.setattr(families, "load_family", lambda *_, **__: None)
     assert families.family_rows("later") == {}
 

@@ -72,9 +72,11 @@ def test_verdicts_are_those_of_the_frozen_analysis():
 
 
 def test_open_answers_are_counted():
-    open_, helps = SimpleNamespace(answer="open"), SimpleNamespace(answer="helps")
+    open_, helps = SimpleNamespace(answer="undecided"), SimpleNamespace(answer="ahead")
     answers = {"steps": (None, [open_, helps]), "patches": (None, [open_])}
-    assert found_tables.open_answers(answers) == "Open: 1 of 2 with steps, 1 of 1 with patches."
+    assert (
+        found_tables.open_answers(answers) == "Undecided: 1 of 2 with steps, 1 of 1 with patches."
+    )
 
 
 def test_chances_are_asked_where_something_is_open_and_grow_with_the_gain():

@@ -131,7 +131,7 @@ def simulated(gain, spread, n_sets=30, seed=0):
 
 @pytest.mark.parametrize(
     ("gain", "spread", "answer"),
-    [(0.05, 0.02, "helps"), (-0.05, 0.02, "hurts"), (0.0, 0.005, "no difference")],
+    [(0.05, 0.02, "ahead"), (-0.05, 0.02, "behind"), (0.0, 0.005, "equal")],
 )
 def test_answers_are_found_where_they_are_planted(gain, spread, answer):
     found = second.gains(simulated(gain, spread))
@@ -141,7 +141,7 @@ def test_answers_are_found_where_they_are_planted(gain, spread, answer):
 
 def test_what_the_data_cannot_tell_stays_open():
     found = second.gains(simulated(0.0, 0.3, n_sets=6, seed=3))
-    assert {one.answer for one in found} == {"open"}
+    assert {one.answer for one in found} == {"undecided"}
 
 
 def test_a_ranking_puts_the_planted_order_first():
@@ -269,7 +269,7 @@ def test_what_is_missing_of_a_tier_counts_its_variants():
 def test_a_verdict_is_said_with_the_p_value_that_it_rests_on():
     found, alike = friedman.effect([0.001, -0.002, 0.002]), equality.Probabilities(0.0, 1.0, 0.0)
     made = partial(second.Gain, "dft", found, probabilities=alike, wins=2, losses=1, n_units=3)
-    assert second.said_verdict(made(p_value=0.9, p_equal=0.004)) == "no difference (0.004)"
-    assert second.said_verdict(made(p_value=0.01, p_equal=0.004)) == "helps (0.01)"
-    assert second.said_verdict(made(p_value=0.9, p_equal=0.2)) == "open (0.90)"
-    assert second.said_verdict(made(p_value=0.01, p_equal=1.0), "better") == "better (0.01)"
+    assert second.said_verdict(made(p_value=0.9, p_equal=0.004)) == "equal (0.004)"
+    assert second.said_verdict(made(p_value=0.01, p_equal=0.4)) == "ahead (0.01)"
+    assert second.said_verdict(made(p_value=0.9, p_equal=0.2)) == "undecided (0.90)"
+    assert second.said_verdict(made(p_value=0.01, p_equal=0.004)) == "equal (0.004)"

@@ -126,6 +126,17 @@ def test_a_table_has_a_row_for_each_encoding_best_first(stored):
     assert {entry for row in nothing.values() for entry in row.values()} == {"not run"}
 
 
+def test_places_without_one_task_are_by_the_others():
+    scores = {("copy", ROTARY): (1.0, 0.92), ("copy", NONE): (0.95, 0.95)}
+    scores |= {("sort", ROTARY): (0.4, 0.4), ("sort", NONE): (1.0, 1.0)}
+    some = [record(*at, seed, one) for at, both in scores.items() for seed, one in enumerate(both)]
+    found = lab.load_lab(some)
+    rows = lab.places_rows(found)
+    assert list(rows) == ["none", "rotary"]
+    assert rows["rotary"] == {"all tasks": 2, "without copy": 2, "without sort": 1}
+    assert lab.places(lab.of_seed(found, 1), ["copy"]) == {"none": 1, "rotary": 2}
+
+
 def test_curves_hold_every_encoding_that_was_trained_and_the_farthest_first(stored):
     found = lab.curves(lab.load_lab(stored), ("copy", "parity"), (20, 30))
     assert list(found) == ["copy", "parity"]

@@ -11,9 +11,7 @@ from posenc_book.read.edition3.reading import Answer, Family
 
 SHOWN = {
     "ahead": "shown to be above 0",
-    "ahead, within the margin": "shown to be above 0, but within {margin} of it",
     "behind": "shown to be below 0",
-    "behind, within the margin": "shown to be below 0, but within {margin} of it",
     "equal": "shown to be within {margin} of 0",
     "undecided": "which is undecided",
 }
@@ -43,20 +41,20 @@ def sentence(name: str, family: Family) -> str:
 
 
 def _found(one: Claim, answer: Answer) -> str:
-    interval = f"{answer.estimate:+.3f} [{answer.low:+.3f}, {answer.high:+.3f}]"
-    return f"{answer.title} {interval}" if one.of == claims.TREND else interval
+    interval = str(answer.effect)
+    return f"{answer.contrast} {interval}" if one.of == claims.TREND else interval
 
 
 def _judged(one: Claim, answer: Answer) -> str:
     if one.of == claims.TREND:
         return "which is not tested, as six sets can't decide a trend"
-    shown = SHOWN[answer.outcome].format(margin=f"{one.margin:g}")
+    shown = SHOWN[answer.answer].format(margin=f"{one.margin:g}")
     verdict = verdict_of(answer)
     return f"{shown}. By itself that would be: {verdict}" if verdict else shown
 
 
 def verdict_of(answer: Answer) -> Outcome | None:
     """Return the verdict that goes with an answer, by the edition's protocol; None if open."""
-    if answer.outcome == "undecided":
+    if answer.answer == "undecided":
         return None
-    return Outcome.CONDITION if answer.outcome == "ahead" else Outcome.NOT_REPRODUCED
+    return Outcome.CONDITION if answer.answer == "ahead" else Outcome.NOT_REPRODUCED

@@ -1,6 +1,7 @@
 """The survey's schematic Figures 1 to 3, redrawn from a layer of attention that ran."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import torch
 from matplotlib.axes import Axes
@@ -8,6 +9,13 @@ from torch import Tensor
 
 from posenc.attention import SelfAttention
 from posenc_book.teaching import plots
+
+IN_A_HEAD = {  # what a head does, in few letters
+    "queries, keys, values": "Q, K, V",
+    "scores over the root of the width": "scores",
+    "softmax over the keys": "softmax",
+    "weighted sums of the values": "sums",
+}
 
 
 @dataclass(frozen=True)
@@ -73,4 +81,27 @@ def draw(ax: Axes, steps: list[Step], title: str) -> None:
             arrow = {"arrowstyle": "->", "color": plots.COLORS[0]}
             ax.annotate("", (0.38, -i + 0.3), (0.38, -i + 0.7), arrowprops=arrow)
     ax.set(title=title, xlim=(0, 1.1), ylim=(-len(steps) + 0.4, 0.6))
+    ax.axis("off")
+
+
+def draw_heads(ax: Axes, steps: list[Step], title: str) -> None:
+    """Draw the steps of a layer without encoding from top to bottom, each head in a column."""
+    n_heads = steps[1].shape[0]
+    arrow = {"arrowstyle": "->", "color": plots.COLORS[0], "lw": 0.8}
+    box = {"boxstyle": "round,pad=0.35", "ec": plots.COLORS[0], "fc": "white"}
+    above: list[float] = []
+    for i, step in enumerate(steps):
+        shared = len(step.shape) == 2
+        columns = [(n_heads - 1) / 2] if shared else [float(head) for head in range(n_heads)]
+        for x in columns:
+            does = step.does if shared else IN_A_HEAD[step.does]
+            ax.text(x, -i, does, ha="center", va="center", bbox=box, fontsize=8)
+        alike = len(columns) == len(above)
+        pairs = zip(above, columns, strict=True) if alike else product(above, columns)
+        for start, end in pairs:
+            ax.annotate("", (end, -i + 0.28), (start, -i + 0.72), arrowprops=arrow)
+        said = " × ".join(map(str, step.shape[-2:])) + ("" if shared else " each")
+        ax.text(n_heads - 0.3, -i, said, va="center", family="monospace", fontsize=8)
+        above = columns
+    ax.set(title=title, xlim=(-0.6, n_heads + 2.1), ylim=(-len(steps) + 0.4, 0.6))
     ax.axis("off")

@@ -103,7 +103,7 @@ def order(grids: Mapping[str, Accuracies]) -> Decision:
         "time_series" for Table 4 and "patch" for Table 5, encodings of tier 1.
     """
     cells = {model: _taus(ranked(g)) for model, g in grids.items()}
-    return both(_judged(cells, TAU_MARGIN, "agreement with the printed order"))
+    return both(judged(cells, TAU_MARGIN, "agreement with the printed order"))
 
 
 def first_tier(grid: Accuracies) -> Accuracies:
@@ -146,7 +146,7 @@ def accuracy(grids: Mapping[str, Accuracies]) -> Decision:
         model: _mean(unit, ("tupe", "sine_spe")) - _mean(unit, ("sinusoidal", "learnable"))
         for model, unit in ((m, second.learned(first_tier(g))) for m, g in grids.items())
     }
-    return both(_judged(cells, GAIN_MARGIN, "TUPE and SPE against fixed and learned"))
+    return both(judged(cells, GAIN_MARGIN, "TUPE and SPE against fixed and learned"))
 
 
 def fourier(grids: Mapping[str, Accuracies]) -> Decision:
@@ -162,7 +162,7 @@ def fourier(grids: Mapping[str, Accuracies]) -> Decision:
         model: _mean(unit, ("dft",)) - _mean(unit, ("sinusoidal",))
         for model, unit in ((m, second.learned(first_tier(g))) for m, g in grids.items())
     }
-    return both(_judged(cells, GAIN_MARGIN, "DFT rows against sinusoids"))
+    return both(judged(cells, GAIN_MARGIN, "DFT rows against sinusoids"))
 
 
 def over_sinusoid(grids: Mapping[str, Accuracies], names: Sequence[str]) -> dict[str, Decision]:
@@ -184,8 +184,8 @@ def over_sinusoid(grids: Mapping[str, Accuracies], names: Sequence[str]) -> dict
         for name in names
         for tokens, unit in units.items()
     }
-    judged = _judged(cells, GAIN_MARGIN, "single methods over the sinusoid")
-    return {name: both({t: judged[f"{name}, {t}"] for t in units}) for name in names}
+    found = judged(cells, GAIN_MARGIN, "single methods over the sinusoid")
+    return {name: both({t: found[f"{name}, {t}"] for t in units}) for name in names}
 
 
 def trends(grids: Mapping[str, Accuracies]) -> Decision:
@@ -245,7 +245,7 @@ def norms(pairs: Mapping[str, variants.Pair]) -> Decision:
         plain_is_batch = variants.norm(model, "") == "batch"
         cells[model] = plain - other if plain_is_batch else other - plain
     family = "what TUPE gains by batch norm"
-    return both(_judged(cells, GAIN_MARGIN, family, NORM_CONDITIONS))
+    return both(judged(cells, GAIN_MARGIN, family, NORM_CONDITIONS))
 
 
 def both(decisions: Mapping[str, Decision]) -> Decision:
@@ -276,10 +276,20 @@ def measured(decision: Decision, what: str) -> str:
     return f"{what}, with Student's intervals: {told}"
 
 
-def _judged(
+def judged(
     cells: Mapping[str, NDArray], margin: float, family: str, conditions: str = CONDITIONS
 ) -> dict[str, Decision]:
-    """Judge differences (n_units, n_resamples) by their names or models: they are above 0."""
+    """Return by name, of differences (n_units, n_resamples), whether they are above 0.
+
+    Parameters
+    ----------
+    cells : mapping of str to array
+    margin : float
+    family : str
+        What the tests decide together.
+    conditions : str
+        Under which all was trained.
+    """
     p_values = correct(family, {m: friedman.wilcoxon(c).p_value for m, c in cells.items()})
     equal = correct(
         f"equivalence, {family}", {m: equality.tost(c, margin).p_value for m, c in cells.items()}

@@ -1,18 +1,18 @@
-// The questions of `chooser.py`; the advice for every answer comes with the page.
+// The questions of `chooser.py`; what is said and handed over for every answer comes with the page.
 
 (() => {
   "use strict";
-  const QUESTIONS = ["times", "longer", "token"];
+  const QUESTIONS = ["position", "longer", "token"];
 
-  function advice(data, ...answers) {
-    return data[answers.join(" ")];
-  }
+  const decided = (...answers) => answers.find((answer) => answer !== "no") ?? "text";
 
   function redraw(view, state, data) {
-    const found = advice(data, ...QUESTIONS.map((key) => state[key]));
+    const found = data[decided(...QUESTIONS.map((key) => state[key]))];
     view.set(view.part("mark"), { y: found.y });
-    return `Use ${found.use}. ${found.why} To test it, ${found.test}`;
+    for (const part of ["code", "test", "see"]) view.part(part).textContent = found[part];
+    view.set(view.part("see"), { href: found.page });
+    return found.says;
   }
 
-  window.posencExplorables.define("chooser", { functions: { advice }, redraw });
+  window.posencExplorables.define("chooser", { functions: { decided }, redraw });
 })();

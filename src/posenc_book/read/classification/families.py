@@ -19,7 +19,6 @@ FAMILIES = {"others": protocols.OTHERS, "later": protocols.LATER}
 """The five other encodings of the library, and those that came after the protocol was frozen."""
 TEN = protocols.ENCODINGS[1:]
 MEAN = "mean of ten"
-_AGAINST_TEN = {"helps": "better", "hurts": "worse"}
 
 
 def load_family(family: str, model: str, *, every: bool = False) -> Accuracies | None:
@@ -202,12 +201,11 @@ def family_rows(family: str, models: Sequence[str] = tuple(TOKENS), *, every: bo
             continue
         for one in over_none(grid, family):
             row = found.setdefault(one.encoding, {})
-            row[f"{TOKENS[model]}, over none ({one.n_units})"] = _said(one, one.answer)
+            row[f"{TOKENS[model]}, over none ({one.n_units})"] = _said(one)
         for one in over_ten(grid, family):
-            answer = _AGAINST_TEN.get(one.answer, one.answer)
-            found[one.encoding][f"{TOKENS[model]}, over the ten"] = _said(one, answer)
+            found[one.encoding][f"{TOKENS[model]}, over the ten"] = _said(one)
     return found
 
 
-def _said(one: Gain, answer: str) -> str:
-    return f"{second.said_points(one.effect)}, {second.said_verdict(one, answer)}"
+def _said(one: Gain) -> str:
+    return f"{second.said_points(one.effect)}, {second.said_verdict(one)}"

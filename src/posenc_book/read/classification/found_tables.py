@@ -156,10 +156,10 @@ def by_patches(cuts: Sequence[int]) -> Rows:
 
 
 def open_answers(answers: Mapping[str, tuple[object, Sequence[Gain]]]) -> str:
-    """Return how many encodings the frozen analysis leaves open, such as "Open: 2 of 10 ..."."""
-    counts = {t: sum(g.answer == "open" for g in gains) for t, (_, gains) in answers.items()}
+    """Return how many encodings stay undecided, such as "Undecided: 1 of 9 with steps"."""
+    counts = {t: sum(g.answer == "undecided" for g in gains) for t, (_, gains) in answers.items()}
     told = (f"{n} of {len(answers[tokens][1])} with {tokens}" for tokens, n in counts.items())
-    return f"Open: {', '.join(told)}."
+    return f"Undecided: {', '.join(told)}."
 
 
 def chances(points: Iterable[int] = (1, 2)) -> Rows:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.analysis import ANALYSIS
 from posenc_book.read.classification.baselines import load_baselines
 from posenc_book.statistics import equality, friedman, power
+from posenc_book.statistics.answers import EQUAL, Answer, Family
 from posenc_book.statistics.standing import standing
 
 BASELINE = str(ANALYSIS["baseline"])
@@ -282,31 +282,12 @@ def sign_flips(differences: NDArray[np.float64]) -> float | NDArray[np.float64]:
     return p_values if p_values.ndim else float(p_values)
 
 
-class Judged(Protocol):
-    """What has an answer and the two p-values behind it."""
-
-    @property
-    def p_value(self) -> float: ...
-    @property
-    def p_equal(self) -> float: ...
-    @property
-    def answer(self) -> str:
-        """The verdict."""
-
-
 @dataclass(frozen=True)
-class Gain:
-    """What an encoding adds to `none` over units.
+class Gain(Answer):
+    """What an encoding adds to `none` over units, corrected over the encodings.
 
     Parameters
     ----------
-    encoding : str
-    effect : Effect
-        Mean gain with its 95 % interval.
-    p_value : float
-        Wilcoxon, adjusted by Holm over the encodings.
-    p_equal : float
-        Two one-sided t tests within the margin, adjusted likewise.
     probabilities : Probabilities
         Worse, equal, better by Bayesian signed ranks.
     wins, losses : int
@@ -314,36 +295,23 @@ class Gain:
     n_units : int
     """
 
-    encoding: str
-    effect: friedman.Effect
-    p_value: float
-    p_equal: float
     probabilities: equality.Probabilities
     wins: int
     losses: int
     n_units: int
 
     @property
-    def shown(self) -> bool:
-        """Whether it is shown to differ from 0."""
-        return self.p_value <= ALPHA
-
-    @property
-    def answer(self) -> str:
-        """One of "helps", "hurts", "no difference", "open"."""
-        if self.shown:
-            return "helps" if self.effect.mean > 0 else "hurts"
-        return "no difference" if self.p_equal <= ALPHA else "open"
+    def encoding(self) -> str:
+        """What is compared with `none`."""
+        return self.contrast
 
 
 def gains(grid: Accuracies) -> list[Gain]:
     """Return the gain of each encoding over the rows of a grid of units, largest first."""
     names = grid.encodings[1:]
-    cells = [grid.gains(name) for name in names]
-    p_values = friedman.holm([friedman.wilcoxon(c).p_value for c in cells])
-    p_equal = friedman.holm([equality.tost(c, MARGIN).p_value for c in cells])
-    rows = zip(names, cells, p_values, p_equal, strict=True)
-    return sorted((_gain(*row) for row in rows), key=_largest_first)
+    cells = {name: grid.gains(name) for name in names}
+    found = Family(f"over {grid.encodings[0]}", names, MARGIN).over_sets(cells)
+    return sorted((_gain(found[name], cells[name]) for name in names), key=_largest_first)
 
 
 def _largest_first(gain: Gain) -> float:
@@ -356,13 +324,13 @@ def judged(units: Accuracies) -> tuple[NDArray[np.float64], list[Gain]]:
     return 100 * np.array([units.gains(one.encoding).mean(1) for one in found]), found
 
 
-def _gain(name: str, cells: NDArray[np.float64], p_value: float, p_equal: float) -> Gain:
+def _gain(found: Answer, cells: NDArray[np.float64]) -> Gain:
     means = friedman.set_means(cells).round(friedman.DECIMALS)
     return Gain(
-        name,
-        friedman.effect(cells),
-        float(p_value),
-        float(p_equal),
+        found.contrast,
+        found.effect,
+        found.p_value,
+        found.p_equal,
         equality.signed_rank(cells, MARGIN),
         wins=int((means > 0).sum()),
         losses=int((means < 0).sum()),
@@ -389,10 +357,10 @@ def said_p(p_value: float) -> str:
     return f"{p_value:.2f}" if p_value >= 0.01 else f"{p_value:.1g}"
 
 
-def said_verdict(one: Judged, answer: str = "") -> str:
+def said_verdict(one: Answer) -> str:
     """Return an answer with the p-value that it rests on: of equality, or of a difference."""
-    p_value = one.p_equal if one.answer == "no difference" else one.p_value
-    return f"{answer or one.answer} ({said_p(p_value)})"
+    p_value = one.p_equal if one.answer == EQUAL else one.p_value
+    return f"{one.answer} ({said_p(p_value)})"
 
 
 def said_points(effect: friedman.Effect) -> str:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from posenc_book.read.classification import edition, second
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification.second import ALPHA, MARGIN, TOKENS, Accuracies
-from posenc_book.statistics import equality, friedman
+from posenc_book.read.classification.second import MARGIN, TOKENS, Accuracies
+from posenc_book.statistics import friedman
+from posenc_book.statistics.answers import Answer, Family
 
 SAID = {"other-norm": "the other norm", "large": "a larger model"}
 QUESTIONS = tuple(product(protocols.VARIANTS, TOKENS))
@@ -77,7 +78,7 @@ def learned(pair: Pair) -> Pair:
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Answer):
     """How the mean gain of `AVERAGED` over none changes from the plain model to a variant.
 
     Parameters
@@ -87,9 +88,6 @@ class Change:
         Units on which both learn something.
     plain, varied : array of shape (n_units, n_resamples)
         Mean gains, shares of 1.
-    p_value, p_equal : float
-        Wilcoxon's, and that of two one-sided t tests within the margin, both by Holm over
-        `QUESTIONS`.
     """
 
     variant: str
@@ -97,20 +95,6 @@ class Change:
     datasets: tuple[str, ...]
     plain: NDArray[np.float64]
     varied: NDArray[np.float64]
-    p_value: float
-    p_equal: float
-
-    @property
-    def effect(self) -> friedman.Effect:
-        """The mean change with its 95 % interval."""
-        return friedman.effect(self.varied - self.plain)
-
-    @property
-    def answer(self) -> str:
-        """One of "larger", "smaller", "no difference", "open"."""
-        if self.p_value <= ALPHA:
-            return "larger" if self.effect.mean > 0 else "smaller"
-        return "no difference" if self.p_equal <= ALPHA else "open"
 
 
 def changes(pairs: Mapping[tuple[str, str], Pair]) -> dict[tuple[str, str], Change]:
@@ -138,30 +122,26 @@ def changes(pairs: Mapping[tuple[str, str], Pair]) -> dict[tuple[str, str], Chan
     units = {question: learned(pair) for question, pair in pairs.items()}
     units = {question: pair for question, pair in units.items() if len(pair[0].datasets) > 1}
     cells = {question: tuple(map(_mean_gain, pair)) for question, pair in units.items()}
-    moved = {question: varied - plain for question, (plain, varied) in cells.items()}
-    p_values = _over_questions({q: friedman.wilcoxon(c).p_value for q, c in moved.items()})
-    p_equal = _over_questions({q: equality.tost(c, MARGIN).p_value for q, c in moved.items()})
-    return {
-        question: Change(
-            *question,
-            units[question][0].datasets,
-            plain,
-            varied,
-            p_values[question],
-            p_equal[question],
+    moved = {title(*question): varied - plain for question, (plain, varied) in cells.items()}
+    family = Family("changes", tuple(title(*question) for question in QUESTIONS), MARGIN)
+    found = family.over_sets(moved)
+    changed = {}
+    for question, (plain, varied) in cells.items():
+        variant, model = question
+        changed[question] = Change(
+            **vars(found[title(*question)]),
+            variant=variant,
+            model=model,
+            datasets=units[question][0].datasets,
+            plain=plain,
+            varied=varied,
         )
-        for question, (plain, varied) in cells.items()
-    }
+    return changed
 
 
 def _mean_gain(grid: Accuracies) -> NDArray[np.float64]:
     """Return the mean gain of `AVERAGED`, (n_units, n_resamples)."""
     return np.mean([grid.gains(name) for name in AVERAGED], axis=0)
-
-
-def _over_questions(p_values: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], float]:
-    adjusted = friedman.holm([p_values.get(question, 1.0) for question in QUESTIONS])
-    return dict(zip(QUESTIONS, map(float, adjusted), strict=True))
 
 
 def variant_gains(
@@ -218,7 +198,8 @@ def change_rows(found: Iterable[Change]) -> dict[str, dict[str, Any]]:
     Examples
     --------
     >>> cells = np.full((6, 5), 0.05) + 0.02 * np.arange(6)[:, None]
-    >>> one = Change("large", "patch", tuple("ABCDEF"), cells, cells / 2, 0.03, 1.0)
+    >>> change = friedman.effect(-cells / 2)
+    >>> one = Change("", change, 0.03, 1.0, "large", "patch", tuple("ABCDEF"), cells, cells / 2)
     >>> change_rows([one])["a larger model, patches"]["change"]
     '-5.0 [-7.0, -3.0]'
     """

@@ -4,6 +4,7 @@ A question that is not answered yet has no panel, and is named below.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,9 +13,15 @@ from matplotlib.figure import Figure
 from posenc_book.read.edition3 import plan, words
 from posenc_book.read.edition3.questions import QUESTIONS, Question
 from posenc_book.read.edition3.reading import Answer, Family
+from posenc_book.statistics.answers import AHEAD, BEHIND, HERE, NEW_SERIES, NEW_SETS
 from posenc_book.teaching import plots
 
-THIN = "#6f7d92"
+LINES: dict[str, tuple[float, dict[str, Any]]] = {
+    HERE: (0.0, {"color": plots.COLORS[0], "linewidth": 3}),
+    NEW_SERIES: (0.22, {"color": plots.COLORS[2], "linewidth": 1.6}),
+    NEW_SETS: (-0.22, {"color": "#6f7d92", "linewidth": 0.8}),
+}
+"""Where in a row an interval stands, and how it looks, by what it is about."""
 TICKS = (-50, -20, -10, -5, -2, 0, 2, 5, 10, 20, 50)  # points
 
 
@@ -38,7 +45,7 @@ def draw_answers(families: Mapping[str, Family]) -> Figure:
         ax.set_title(words.TITLES[title], fontsize=9)
     _scale(axes[-1], families)
     axes[-1].set_xlabel("difference (points of accuracy)")
-    figure.legend(*_legend(axes[0]), loc="outside lower center", ncols=3)
+    figure.legend(*_legend(axes[0]), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -51,9 +58,9 @@ def show_answers(families: Mapping[str, Family]) -> None:
         draw_answers(families),
         name="fig-third-edition",
         caption="What the third edition found: each pair’s difference in points of test accuracy, "
-        "the mean over the sets of its question (diamond; filled where a difference is shown). "
-        "The thick line is the 95 % interval for these sets, by the scatter of their training "
-        "runs; the thin one is for sets like them, by the scatter of the sets (dots). Grey: "
+        "the mean over the sets of its question (diamond; filled where it is ahead or behind on "
+        f"these very series). Three 95 % intervals: {HERE} (thick), {NEW_SERIES} (below it), and "
+        f"{NEW_SETS} (thin, by the scatter of the dots). Grey: "
         f"±{margin:g} points; what is shown to lie within is equal. Steps of the scale grow with "
         "the distance from 0." + f" Not yet trained: {', '.join(waiting)}." * bool(waiting),
         alt="A panel for each question, a row for each pair. "
@@ -68,9 +75,7 @@ def _answered(families: Mapping[str, Family]) -> list[str]:
 def told(title: str, family: Family) -> str:
     """Return what a panel shows, in a sentence."""
     found = ", ".join(
-        f"{words.pair(a.title)} {100 * a.estimate:+z.1f} "
-        f"({words.outcome(QUESTIONS[title], a.outcome)})"
-        for a in family.answers
+        f"{words.pair(a.contrast)} {100 * a.effect.mean:+z.1f} ({a.answer})" for a in family.answers
     )
     return f"{words.TITLES[title]}: {found}."
 
@@ -86,20 +91,20 @@ def _panel(ax: Axes, question: Question, family: Family) -> None:
 
 
 def _line(ax: Axes, y: int, answer: Answer) -> None:
-    """Draw the sets, both intervals and the mean of one pair."""
-    _, low, high = answer.over_sets
+    """Draw the sets, three intervals and the mean of one pair."""
     ax.plot(answer.by_set, np.full(len(answer.by_set), y), "o", color=plots.GREY, markersize=3.5)
-    ax.plot([low, high], [y, y], "-", color=THIN, linewidth=0.8)
-    ax.plot([answer.low, answer.high], [y, y], "-", color=plots.COLORS[0], linewidth=3)
-    shown = answer.outcome.startswith(("ahead", "behind"))
-    colour = plots.COLORS[1] if shown else "white"
-    ax.plot(answer.estimate, y, "D", color=colour, markeredgecolor="black", markersize=5)
+    for about, (place, look) in LINES.items():
+        effect = answer.about[about].effect
+        ax.plot([effect.low, effect.high], [y + place, y + place], "-", **look)
+    colour = plots.COLORS[1] if answer.answer in (AHEAD, BEHIND) else "white"
+    ax.plot(answer.effect.mean, y, "D", color=colour, markeredgecolor="black", markersize=5)
 
 
 def _scale(ax: Axes, families: Mapping[str, Family]) -> None:
     """Give all panels one scale."""
     answers = [a for title in _answered(families) for a in families[title].answers]
-    scale(ax, [x for a in answers for x in (*a.by_set, *a.over_sets)])
+    ends = [(one.effect.low, one.effect.high) for a in answers for one in a.about.values()]
+    scale(ax, [*(x for a in answers for x in a.by_set), *(x for pair in ends for x in pair)])
 
 
 def scale(ax: Axes, differences: Iterable[float]) -> None:
@@ -116,7 +121,6 @@ def scale(ax: Axes, differences: Iterable[float]) -> None:
 def _legend(ax: Axes) -> tuple[list, list[str]]:
     marks = [
         ax.plot([], [], "o", color=plots.GREY, markersize=3.5)[0],
-        ax.plot([], [], "-", color=plots.COLORS[0], linewidth=3)[0],
-        ax.plot([], [], "-", color=THIN, linewidth=0.8)[0],
+        *(ax.plot([], [], "-", **look)[0] for _, look in LINES.values()),
     ]
-    return marks, ["a data set", "these sets", "sets like them"]
+    return marks, ["a data set", *LINES]

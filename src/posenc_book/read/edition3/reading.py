@@ -28,10 +28,10 @@ from posenc_book.records import tables
 from posenc_book.records.records import worth
 from posenc_book.records.settings import complete
 from posenc_book.records.store import Store, unique
-from posenc_book.statistics.friedman import holm
-from posenc_book.statistics.summary import t_interval
+from posenc_book.statistics import answers as engine
+from posenc_book.statistics import friedman
+from posenc_book.statistics.answers import ESTIMANDS, LARGEST_SHARE, LEVEL, of_runs
 
-LEVEL = 0.05
 COMMAND = "python -m posenc_book.read.edition3.reading --lock"
 Cell = tuple[str, str, int, int]  # data set, encoding, layers, resample from 1
 NAMES = {
@@ -50,47 +50,53 @@ class Scored:
         On the test part; a guess where the training failed.
     validated : tuple of float
         What validation compares it by, the larger the better.
+    test_share : float
+        Test cases over all cases, by which resamples go together.
     failed : bool
     """
 
     accuracy: float
     validated: tuple[float, float]
+    test_share: float = LARGEST_SHARE
     failed: bool = False
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What one test of a family says, as `plan.ANALYSIS` has it.
+class Answer(engine.Answer):
+    """What one test of a family says on these very series, as `plan.ANALYSIS` has it.
+
+    Beside it the same difference on new series and on new data sets: nobody registered those, and
+    they are corrected for the same family.
 
     Parameters
     ----------
-    title : str
-    estimate, low, high : float
-        The mean over sets, each alike, and Student's interval of 95 per cent by the scatter of
-        resamples within sets.
-    p_value, p_equal : float
-        Of a difference and of equality within the margin, corrected for the family; not-a-number
-        where no test is registered.
-    outcome : str
-        In words, see `said`.
-    over_sets : tuple of (mean, low, high)
-        As for any other sets like these: Student's interval over the means of the sets.
+    alone : Answer
+        On these very series, and not corrected.
+    on_new_series, on_new_sets : Answer
     by_set : tuple of float
         The means of the sets, in their order.
+    carried : tuple of float
+        Of the variance of the mean on these very series, the share of each set.
     failed : int
         Trainings that count as a guess.
     """
 
-    title: str
-    estimate: float
-    low: float
-    high: float
-    p_value: float
-    p_equal: float
-    outcome: str
-    over_sets: tuple[float, float, float]
-    by_set: tuple[float, ...] = ()
+    alone: engine.Answer
+    on_new_series: engine.Answer
+    on_new_sets: engine.Answer
+    by_set: tuple[float, ...]
+    carried: tuple[float, ...]
     failed: int = 0
+
+    @property
+    def tested(self) -> bool:
+        """Whether a test is registered."""
+        return not math.isnan(self.p_value)
+
+    @property
+    def about(self) -> dict[str, engine.Answer]:
+        """The answers by `ESTIMANDS`."""
+        return dict(zip(ESTIMANDS, (self, self.on_new_series, self.on_new_sets), strict=True))
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,7 @@ class Family:
         ValueError
             If nothing is answered under that title.
         """
-        titles = {one.title: one for one in self.answers}
+        titles = {one.contrast: one for one in self.answers}
         if title not in titles:
             said = ", ".join(titles) or "none, as trainings are missing"
             raise ValueError(f"title must be that of an answer ({said}), got {title!r}")
@@ -160,7 +166,9 @@ def _scored(record: dict) -> Scored:
     if "error" in record:
         guess = 1 / recorded_facts(record["dataset"]).n_classes
         return Scored(guess, (-math.inf, -math.inf), failed=True)
-    return Scored(record["metrics"]["accuracy"], worth(record))
+    metrics = record["metrics"]
+    share = metrics["n_test"] / (metrics["n_train"] + metrics["n_test"])
+    return Scored(metrics["accuracy"], worth(record), share)
 
 
 def question(one: Question, found: Mapping[Cell, Scored]) -> Family:
@@ -169,11 +177,24 @@ def question(one: Question, found: Mapping[Cell, Scored]) -> Family:
     missing = tuple(cell for cell in wanted if cell not in found)
     if missing:
         return Family((), missing)
-    differences = [_differences(one, first, other, found) for first, other in one.pairs]
+    pairs = zip(one.titles, one.pairs, strict=True)
+    differences = {title: _differences(one, *pair, found) for title, pair in pairs}
     # those of a chosen encoding are counted in whatever was chosen
     names = [TEN if CHOSEN in pair else pair for pair in one.pairs]
     failed = [sum(found[c].failed for c in wanted if c[1] in some) for some in names]
-    return Family(answered(dict(zip(one.titles, differences, strict=True)), plan.MARGIN, failed))
+    shares = _shares(wanted, found)
+    return Family(answered(differences, plan.MARGIN, test_share=shares, failed=failed))
+
+
+def _shares(wanted: Sequence[Cell], found: Mapping[Cell, Scored]) -> NDArray[np.float64]:
+    """Return the share of the test part of each set, (n_sets,)."""
+    of_sets = {cell[0]: found[cell].test_share for cell in wanted if not found[cell].failed}
+    return np.array(
+        [
+            of_sets.get(dataset, LARGEST_SHARE)
+            for dataset in dict.fromkeys(cell[0] for cell in wanted)
+        ]
+    )
 
 
 def _wanted(
@@ -216,7 +237,11 @@ def chosen(dataset: str, layers: int, r: int, found: Mapping[Cell, Scored]) -> s
 
 
 def answered(
-    differences: Mapping[str, ArrayLike], margin: float, failed: Sequence[int] = ()
+    differences: Mapping[str, ArrayLike],
+    margin: float,
+    *,
+    test_share: ArrayLike = LARGEST_SHARE,
+    failed: Sequence[int] = (),
 ) -> tuple[Answer, ...]:
     """Return the answers of one family.
 
@@ -224,77 +249,39 @@ def answered(
     ----------
     differences : mapping of a title to an array (n_sets, n_resamples)
     margin : float
+    test_share : float or array of shape (n_sets,)
+        Of each set.
     failed : sequence of int, optional
         How many trainings of each counted as a guess.
     """
-    every = [_Mean.of(np.asarray(one, float)) for one in differences.values()]
-    p_values = holm([one.p_value() for one in every])
-    p_equal = holm([one.p_equal(margin) for one in every])
-    answers = []
-    for i, (title, table) in enumerate(differences.items()):
-        mean, (low, high) = every[i], every[i].interval()
-        p, equal = float(p_values[i]), float(p_equal[i])
-        outcome = said(mean.value, p < LEVEL, equal < LEVEL)
-        by_set = _by_set(table)
-        over, n_failed = _over_sets(table), failed[i] if failed else 0
-        answers.append(
-            Answer(title, mean.value, low, high, p, equal, outcome, over, by_set, n_failed)
+    family = engine.Family("asked", tuple(differences), margin)
+    alone, of_new = (
+        {c: of_runs(c, x, margin, test_share=share) for c, x in differences.items()}
+        for share in (0.0, test_share)
+    )
+    here, series, sets = *map(family.answers, (alone, of_new)), family.over_sets(differences)
+    n_failed = dict(zip(differences, failed, strict=True)) if failed else {}
+    return tuple(
+        Answer(
+            **vars(here[c]),
+            alone=alone[c],
+            on_new_series=series[c],
+            on_new_sets=sets[c],
+            by_set=_by_set(table),
+            carried=_carried(table),
+            failed=n_failed.get(c, 0),
         )
-    return tuple(answers)
-
-
-def said(estimate: float, differs: bool, equal: bool) -> str:
-    """Return an outcome in words."""
-    side = "ahead" if estimate > 0 else "behind"
-    if differs:
-        return f"{side}, within the margin" if equal else side
-    return "equal" if equal else "undecided"
-
-
-@dataclass(frozen=True)
-class _Mean:
-    """A mean over sets with its error by the scatter of resamples within sets."""
-
-    value: float
-    error: float
-    freedom: int
-
-    @classmethod
-    def of(cls, table: NDArray[np.float64]) -> "_Mean":
-        return cls.weighted(table, np.full(len(table), 1 / len(table)))
-
-    @classmethod
-    def weighted(cls, table: NDArray[np.float64], weights: NDArray[np.float64]) -> "_Mean":
-        """Return a weighted sum of the means of the sets, which all scatter alike."""
-        n, r = table.shape
-        within = table.var(axis=1, ddof=1).mean()
-        error = math.sqrt(within / r) * float(np.linalg.norm(weights))
-        return cls(float(weights @ table.mean(1)), error, n * (r - 1))
-
-    def _beyond(self, distance: float) -> float:
-        """Return the upper tail of Student's t; without scatter it is all or nothing."""
-        if not self.error:
-            return 0.0 if distance > 0 else 1.0 if distance < 0 else 0.5
-        return float(stats.t.sf(distance / self.error, self.freedom))
-
-    def p_value(self) -> float:
-        return min(1.0, 2 * self._beyond(abs(self.value)))
-
-    def p_equal(self, margin: float) -> float:
-        return self._beyond(margin - abs(self.value))
-
-    def interval(self) -> tuple[float, float]:
-        half = float(stats.t.isf(LEVEL / 2, self.freedom)) * self.error
-        return self.value - half, self.value + half
+        for c, table in differences.items()
+    )
 
 
 def _by_set(table: ArrayLike) -> tuple[float, ...]:
     return tuple(np.asarray(table, float).mean(1).tolist())
 
 
-def _over_sets(table: ArrayLike) -> tuple[float, float, float]:
-    found = t_interval(np.asarray(table, float).mean(1))
-    return found.mean, found.low, found.high
+def _carried(table: ArrayLike) -> tuple[float, ...]:
+    variance = np.asarray(table, float).var(axis=1, ddof=1)
+    return tuple((variance / (variance.sum() or 1.0)).tolist())
 
 
 def claim(one: Claim, found: Mapping[Cell, Scored]) -> Family:
@@ -306,29 +293,41 @@ def claim(one: Claim, found: Mapping[Cell, Scored]) -> Family:
     scores = np.array([found[cell].accuracy for cell in wanted])
     shape = len(one.datasets), len(one.encodings), one.resamples
     by_set = np.moveaxis(scores.reshape(shape), 1, 2)  # (n_sets, n_resamples, n_encodings)
-    failed = sum(found[cell].failed for cell in wanted)
+    failed, shares = sum(found[cell].failed for cell in wanted), _shares(wanted, found)
     if one.of == claims.TREND:
-        return Family(_trends(one, claims.weighted(by_set, one.weights), failed))
-    if one.of == claims.ORDER:
-        return Family(answered({one.of: claims.agreement(by_set)}, one.margin, [failed]))
-    return Family(answered({one.asked: claims.weighted(by_set, one.weights)}, one.margin, [failed]))
+        return Family(_trends(one, claims.weighted(by_set, one.weights), shares, failed))
+    order = one.of == claims.ORDER
+    measured = claims.agreement(by_set) if order else claims.weighted(by_set, one.weights)
+    title = one.of if order else one.asked
+    return Family(answered({title: measured}, one.margin, test_share=shares, failed=[failed]))
 
 
-def _trends(one: Claim, gains: NDArray[np.float64], failed: int) -> tuple[Answer, ...]:
+def _trends(
+    one: Claim, gains: NDArray[np.float64], shares: NDArray[np.float64], failed: int
+) -> tuple[Answer, ...]:
     """Return slopes of lines through the sets' gains, with intervals and no test."""
     answers = []
     for name, x in claims.facts_of_trends(one.datasets).items():
         if not np.ptp(x):
             continue
-        slope = _Mean.weighted(gains, claims.slope_weights(x))
-        low, high = slope.interval()
+        weights = claims.slope_weights(x)
+        here, series = (
+            of_runs(name, gains, one.margin, weights=weights, test_share=s) for s in (0.0, shares)
+        )
         line = stats.linregress(x, gains.mean(1))
         half = float(stats.t.isf(LEVEL / 2, len(x) - 2)) * line.stderr
-        over = line.slope, line.slope - half, line.slope + half
-        none = math.nan
-        by_set = _by_set(gains)
+        bounds = line.slope, line.slope - half, line.slope + half
+        sets = replace(here, effect=friedman.Effect(*bounds, 1 - LEVEL, *gains.shape))
         answers.append(
-            Answer(name, slope.value, low, high, none, none, "shown", over, by_set, failed)
+            Answer(
+                **vars(replace(here, p_value=math.nan, p_equal=math.nan)),
+                alone=here,
+                on_new_series=series,
+                on_new_sets=sets,
+                by_set=_by_set(gains),
+                carried=_carried(gains),
+                failed=failed,
+            )
         )
     return tuple(answers)
 
@@ -339,9 +338,7 @@ def longest(found: Mapping[Cell, Scored]) -> Family:
     [n] = set(plan.CELLS_ON_GPU.values())
     here = replace(asked, datasets=plan.LONG, resamples=n)
     family = question(here, found)
-    shown = (
-        replace(one, p_value=math.nan, p_equal=math.nan, outcome="shown") for one in family.answers
-    )
+    shown = (replace(one, p_value=math.nan, p_equal=math.nan) for one in family.answers)
     return replace(family, answers=tuple(shown))
 
 
@@ -351,6 +348,15 @@ def answers(records: Iterable[dict]) -> dict[str, Family]:
     asked = {title: question(one, found) for title, one in QUESTIONS.items()}
     claimed = {name: claim(one, found) for name, one in CLAIMS.items()}
     return asked | claimed | {"ahead, on the longest sets": longest(found)}
+
+
+def among_all(families: Mapping[str, Family]) -> dict[str, engine.Answer]:
+    """Return the answers on these very series as if all questions were one family.
+
+    Their names are such as "ahead: erpe - sinusoidal".
+    """
+    alone = {f"{t}: {a.contrast}": a.alone for t in QUESTIONS for a in families[t].answers}
+    return engine.Family("all questions", tuple(alone), plan.MARGIN).answers(alone)
 
 
 @cache
@@ -393,11 +399,15 @@ def _lines(title: str, family: Family) -> list[str]:
         listed = ", ".join(f"{name} {n}" for name, n in by_set.items())
         return [f"{title}: not answered, {len(family.missing)} trainings are missing ({listed})"]
     return [
-        f"{title}, {a.title}: {a.outcome}, {a.estimate:+.4f} [{a.low:+.4f}, {a.high:+.4f}]; "
-        f"over sets {a.over_sets[0]:+.4f} [{a.over_sets[1]:+.4f}, {a.over_sets[2]:+.4f}]"
+        f"{title}, {a.contrast}: "
+        + "; ".join(f"{about} {_told(a.tested, one)}" for about, one in a.about.items())
         + (f"; {a.failed} failed" if a.failed else "")
         for a in family.answers
     ]
+
+
+def _told(tested: bool, one: engine.Answer) -> str:
+    return f"{one.answer + ', ' if tested else ''}{one.effect}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,21 +2,16 @@
 
 from collections.abc import Mapping
 
-from posenc_book.read.edition3 import claims, words
+from posenc_book.read.edition3 import claims, plan, words
 from posenc_book.read.edition3.claims import CLAIMS, Claim
 from posenc_book.read.edition3.questions import QUESTIONS, Question
 from posenc_book.read.edition3.reading import Answer, Family
+from posenc_book.statistics import answers
+from posenc_book.statistics.answers import ESTIMANDS
 from posenc_book.teaching.table import Table
 from posenc_book.teaching.words import WordTable
 
 MISSING = "not yet trained"
-OF_CLAIMS = {
-    "ahead": "above 0",
-    "behind": "below 0",
-    "equal": "equal, within the margin",
-    "shown": "not tested",
-}
-"""Outcomes of a claim in words that name no rival."""
 CHANGES = {
     "Shaw's encoding": (
         "knew offsets of up to 16 steps, and had no vectors for the values",
@@ -44,7 +39,7 @@ CHANGES = {
 
 
 def answers_table(families: Mapping[str, Family]) -> Table:
-    """Return the answer to each pair of each question, in points, with both of its intervals.
+    """Return the answer to each pair of each question, in points, for each of three estimands.
 
     Parameters
     ----------
@@ -53,11 +48,14 @@ def answers_table(families: Mapping[str, Family]) -> Table:
     """
     rows = {}
     for title, question in QUESTIONS.items():
-        answers = {answer.title: answer for answer in families[title].answers}
+        given = {answer.contrast: answer for answer in families[title].answers}
         for asked in question.titles:
             label = ", ".join([words.pair(asked), *_layers(question)])
-            rows[label] = _row(question, answers.get(asked))
-    caption = "Differences in points of accuracy, means over the sets of a question."
+            rows[label] = _row(given.get(asked))
+    caption = (
+        "Differences in points of accuracy, means over the sets of a question, with 95 % "
+        f"intervals. Equal: within {100 * plan.MARGIN:g} points."
+    )
     return Table(rows, head="question", caption=caption, wide=True)
 
 
@@ -69,20 +67,17 @@ def _layers(question: Question) -> list[str]:
     return [f"{many} layers less {few}"]
 
 
-def _row(question: Question, answer: Answer | None) -> dict[str, str]:
+def _row(answer: Answer | None) -> dict[str, str]:
     if answer is None:
-        return {"these sets": "", "sets like them": "", "answer": MISSING}
-    return {
-        "these sets": points(answer),
-        "sets like them": points(answer, over_sets=True),
-        "answer": words.outcome(question, answer.outcome),
-    }
+        return dict.fromkeys(ESTIMANDS, MISSING)
+    return {about: f"{points(one)}, {one.answer}" for about, one in answer.about.items()}
 
 
-def points(answer: Answer, *, over_sets: bool = False) -> str:
-    """Return a difference in points with its interval, for these sets or over sets."""
-    of = answer.over_sets if over_sets else (answer.estimate, answer.low, answer.high)
-    mean, low, high = (f"{100 * value:+.1f}" for value in of)  # a bound of -0.0 is below 0
+def points(answer: answers.Answer) -> str:
+    """Return a difference in points with its interval."""
+    effect = answer.effect
+    # a bound of -0.0 is below 0
+    mean, low, high = (f"{100 * value:+.1f}" for value in (effect.mean, effect.low, effect.high))
     return f"{mean} [{low}, {high}]"
 
 
@@ -99,7 +94,8 @@ def sets_table(title: str, family: Family) -> Table:
     question = QUESTIONS[title]
     rows = {
         dataset: {
-            words.pair(answer.title): f"{100 * answer.by_set[i]:+z.1f}" for answer in family.answers
+            words.pair(answer.contrast): f"{100 * answer.by_set[i]:+z.1f}"
+            for answer in family.answers
         }
         for i, dataset in enumerate(question.datasets)
     }
@@ -129,14 +125,15 @@ def claims_table(families: Mapping[str, Family]) -> WordTable:
 
 def _found(one: Claim, answer: Answer) -> str:
     if one.of == claims.ORDER:
-        return f"tau {answer.estimate:+.2f} [{answer.low:+.2f}, {answer.high:+.2f}]"
+        effect = answer.effect
+        return f"tau {effect.mean:+.2f} [{effect.low:+.2f}, {effect.high:+.2f}]"
     if one.of == claims.TREND:
-        return f"{answer.title} {points(answer)}"
+        return f"{answer.contrast} {points(answer)}"
     return f"{points(answer)} points"
 
 
 def _answer(family: Family) -> str:
     if not family.answers:
         return ""
-    outcome = family.answers[0].outcome
-    return OF_CLAIMS.get(outcome, outcome)
+    first = family.answers[0]
+    return first.answer if first.tested else "not tested"

@@ -1,7 +1,7 @@
 """What people call what the third edition compares, and what its questions are about."""
 
 from posenc_book.atlas import called
-from posenc_book.read.edition3.questions import CHOSEN, Question
+from posenc_book.read.edition3.questions import CHOSEN
 
 NAMES = {
     "none": "no positions",
@@ -35,13 +35,6 @@ def pair(title: str) -> str:
     """Return a pair as people say it, such as "eRPE beside the sinusoid"."""
     first, other = title.split(" - ")
     return f"{name(first)} beside {name(other)}"
-
-
-def outcome(question: Question, said: str) -> str:
-    """Return an outcome of a pair; between models of two depths it is what an encoding is worth."""
-    if len(question.layers) == 1:
-        return said
-    return said.replace("ahead", "worth more").replace("behind", "worth less")
 
 
 def name(encoding: str) -> str:

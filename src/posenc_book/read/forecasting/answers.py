@@ -7,9 +7,10 @@ from posenc_book.read.forecasting import plan
 from posenc_book.read.forecasting.complete import Stored, refuse_kept_apart
 from posenc_book.read.forecasting.effects import Effect, effect
 from posenc_book.read.forecasting.registered import Comparison, Family, families
-from posenc_book.statistics import equality, friedman
+from posenc_book.statistics import friedman
+from posenc_book.statistics.answers import LEVEL, word
+from posenc_book.statistics.answers import Family as Tested
 
-ALPHA = 0.05
 TESTED = ("worth", "default", "read-out")
 
 
@@ -40,19 +41,22 @@ class Answer:
 
     @property
     def answer(self) -> str:
-        """One of "better", "worse", "equal", "open"; "interval" if not tested, or "refuses"."""
+        """One of `WORDS`, ahead with smaller errors; "interval" if not tested, or "refuses"."""
         if self.effect is None:
             return "refuses"
         if self.p_value is None:
             return "interval"
-        if self.p_value <= ALPHA:
-            return "better" if self.sign < 0 else "worse"
-        return "equal" if self.within else "open"
+        return word(-self.sign, self.p_value, self.p_equal)
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference is shown, be it within the margin or not."""
+        return self.p_value is not None and self.p_value <= LEVEL
 
     @property
     def within(self) -> bool:
         """Whether the effect is shown to be within the margin, be it a difference or not."""
-        return self.p_equal is not None and self.p_equal <= ALPHA
+        return self.p_equal is not None and self.p_equal <= LEVEL
 
 
 @dataclass(frozen=True)
@@ -138,20 +142,18 @@ def judged(stored: Stored, family: Family, *, last_check: bool = False) -> Answe
 
 def _tested(family: Family, effects: Sequence[Effect]) -> tuple[Answer, ...]:
     """Return the answers of a family, each p-value adjusted by Holm over all of it."""
-    tests = [friedman.wilcoxon(one.by_unit) for one in effects]
-    different = friedman.holm([test.p_value for test in tests]).tolist()
-    equal: list[float | None] = [None] * len(effects)
-    if family.equivalence:
-        raw = [equality.tost(one.by_unit, plan.MARGIN).p_value for one in effects]
-        equal = friedman.holm(raw).tolist()
-    signs = [-1 if test.rank_biserial < 0 else 1 for test in tests]
-    rows = zip(family.comparisons, effects, different, equal, signs, strict=True)
-    return tuple(Answer(*row) for row in rows)
+    changes = {str(number): one.by_unit for number, one in enumerate(effects)}
+    found = Tested(family.name, tuple(changes), plan.MARGIN).over_sets(changes).values()
+    signs = [-1 if friedman.wilcoxon(x).rank_biserial < 0 else 1 for x in changes.values()]
+    return tuple(
+        Answer(comparison, one, a.p_value, a.p_equal if family.equivalence else None, sign)
+        for comparison, one, a, sign in zip(family.comparisons, effects, found, signs, strict=True)
+    )
 
 
 def shown(answered: Answered) -> tuple[Answer, ...]:
     """Return the answers of a family that show a difference."""
-    return tuple(one for one in answered.answers if one.answer in ("better", "worse"))
+    return tuple(one for one in answered.answers if one.differs)
 
 
 def kept_apart(stored: Stored, *, last_check: bool = False) -> list[Answered]:

@@ -65,6 +65,8 @@ class State:
         Seeds that were tried in vain.
     devices : frozenset of str
         Kinds of devices that trained its seeds.
+    rate : float or None
+        The learning rate that the trials chose; None before all of them are there.
     """
 
     trials: int
@@ -72,6 +74,7 @@ class State:
     planned: int
     failed: int = 0
     devices: frozenset[str] = frozenset()
+    rate: float | None = None
     # of the seeds, in their order, if the place is whole; `Stored.scores` guards them
     _metrics: tuple[dict[str, Any], ...] = field(default=(), repr=False)
 
@@ -190,7 +193,8 @@ def _state(one: ForecastSettings, known: Mapping[str, dict]) -> State:
     whole = len(good) == plan.n_seeds(one)
     metrics = tuple(record["metrics"] for record in good) if whole else ()
     failed = len(records) - len(good)
-    return State(len(plan.RATES), len(good), plan.n_seeds(one), failed, devices, metrics)
+    seeds = len(good), plan.n_seeds(one)
+    return State(len(plan.RATES), *seeds, failed, devices, best.learning_rate, metrics)
 
 
 def _kind(device: str) -> str:

@@ -11,6 +11,7 @@ from posenc_book.atlas import called
 from posenc_book.read.forecasting.answers import Answer, Answered
 from posenc_book.read.forecasting.effects import per_cent
 from posenc_book.read.forecasting.plan import MARGIN
+from posenc_book.statistics.answers import WORDS
 from posenc_book.teaching import plots
 
 # Heads that know the places by themselves stand above those that know none.
@@ -80,11 +81,11 @@ def told(one: Answered) -> str:
         if a.effect is not None
     }
     low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
-    counts = [sum(a.answer == what for a in one.answers) for what in ("better", "worse", "equal")]
+    counts = [sum(a.answer == what for a in one.answers) for what in WORDS[:3]]
     return (
         f"{title}: means from {means[low]:+z.1f} % ({low}) to {means[high]:+z.1f} % ({high}); "
-        f"shown of the encodings: {counts[0]} better, {counts[1]} worse, "
-        f"{counts[2]} within {100 * MARGIN:g} %."
+        f"shown of the encodings: {counts[0]} ahead, {counts[1]} behind, "
+        f"{counts[2]} equal, within {100 * MARGIN:g} %."
     )
 
 
@@ -104,7 +105,7 @@ def _line(ax: Axes, y: int, answer: Answer) -> None:
     units, interval = answer.effect.by_unit, answer.effect.interval
     ax.plot(units, np.full(len(units), y), "o", color=plots.GREY, markersize=3.5, alpha=0.8)
     ax.plot([interval.low, interval.high], [y, y], "-", color=plots.COLORS[0], linewidth=2)
-    colour = SHOWN if answer.answer in ("better", "worse") else OTHER
+    colour = SHOWN if answer.differs else OTHER
     ax.plot(interval.mean, y, marker="D", color=colour, **MEAN)
 
 

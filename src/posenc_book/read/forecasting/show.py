@@ -12,7 +12,6 @@ from posenc_book.read.forecasting.complete import (
     units_rows,
 )
 from posenc_book.read.forecasting.effects import Effect, per_cent
-from posenc_book.read.forecasting.plan import MARGIN
 from posenc_book.read.forecasting.registered import Family
 from posenc_book.teaching.table import Table
 
@@ -25,12 +24,6 @@ NUMBERS = (
     "scatter of units",
     "scatter of seeds",
 )
-SAID = {
-    "better": "smaller errors",
-    "worse": "larger errors",
-    "open": "cannot tell",
-    "refuses": "refuses",
-}
 
 
 def completeness_tables(stored: Stored) -> list[Table]:
@@ -56,7 +49,7 @@ def answers_table(answered: Answered) -> Table | None:
 
 def _row(one: Answer, family: Family) -> dict[str, str]:
     row = {"answer": said(one)} if family.tested else {}
-    row |= dict.fromkeys(NUMBERS, NOTHING) | {NUMBERS[0]: SAID["refuses"]}
+    row |= dict.fromkeys(NUMBERS, NOTHING) | {NUMBERS[0]: "refuses"}
     if one.effect is not None:
         row |= _numbers(one.effect)
     if one.p_value is not None:
@@ -83,13 +76,8 @@ def _numbers(effect: Effect) -> dict[str, str]:
 
 
 def said(one: Answer) -> str:
-    """Return an answer in words; a difference within the margin says so, too."""
-    if one.answer == "interval":
-        return NOTHING
-    small = f"within {100 * MARGIN:g} %"
-    if one.answer == "equal":
-        return small
-    return SAID[one.answer] + f", {small}" * one.within
+    """Return an answer in words: ahead is a smaller error."""
+    return NOTHING if one.answer == "interval" else one.answer
 
 
 def units_table(answered: Answered) -> Table | None:

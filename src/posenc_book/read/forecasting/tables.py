@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from posenc_book.atlas import called
 from posenc_book.read.forecasting import plan
 from posenc_book.read.forecasting.answers import Repeat, ask
@@ -18,6 +21,7 @@ from posenc_book.teaching.table import Table
 SINE = plan.DEFAULT
 POSITIONS = {NONE: "no positions", SINE: "sinusoid"}
 SHUFFLED = ("patches", "steps")
+TOLD_AT = (100, 300, 500, 1000, 1500)  # steps of training
 
 
 def _change(stored: Stored, way: Way, other: Way, units: Sequence[str] = COUNTED) -> Effect:
@@ -116,6 +120,35 @@ def longer_table(stored: Stored) -> Table:
         f"{NOTHING}: refuses."
     )
     return Table(rows, head="encoding", caption=caption)
+
+
+def gain_along(stored: Stored, reader: str, units: Sequence[str] = COUNTED) -> NDArray[np.float64]:
+    """Return what the sinusoid changes of the validation error, after each check of the training.
+
+    In per cent, mean over units; the error is the smallest that was reached so far.
+    """
+    logarithms = {name: _reached(stored, Way(reader, name), units) for name in POSITIONS}
+    return 100 * np.expm1((logarithms[SINE] - logarithms[NONE]).mean((0, 1)))
+
+
+def _reached(stored: Stored, way: Way, units: Sequence[str]) -> NDArray[np.float64]:
+    """Return the logarithm of the smallest error so far, (n_units, n_seeds, n_checks)."""
+    found = [stored.scores(way, unit, "validation_errors") for unit in units]
+    return np.log(np.minimum.accumulate(np.array(found, dtype=float), axis=2))
+
+
+def training_table(stored: Stored) -> Table:
+    """Return how the sinusoid's worth moves with the length of training, a row for each reader."""
+    every = plan.TRAINING["settings"]["check_every"]
+    rows = {}
+    for reader in plan.READERS:
+        along = gain_along(stored, reader)
+        rows[TITLES[reader]] = {f"{n:,} steps": f"{along[n // every - 1]:+z.1f}" for n in TOLD_AT}
+    caption = (
+        "What the sinusoid changes of the smallest validation error so far, in per cent: means "
+        f"over {len(COUNTED)} data sets and five seeds."
+    )
+    return Table(rows, head="forecaster", caption=caption)
 
 
 def last_check_table(repeats: Sequence[Repeat]) -> Table:

@@ -237,6 +237,33 @@ def farthest(lab: Lab) -> dict[str, dict[str, str]]:
     }
 
 
+def places(lab: Lab, tasks: Sequence[str]) -> dict[str, int]:
+    """Return the place of each encoding by its mean over some tasks, the farthest first.
+
+    Examples
+    --------
+    >>> lengths = [str(n) for n in PROTOCOL["tested"]]
+    >>> good, poor = ({0: {"token": dict.fromkeys(lengths, share)}} for share in (0.95, 0.6))
+    >>> places(Lab({("copy", "rotary"): poor, ("copy", "none"): good}, failed={}), ["copy"])
+    {'none': 1, 'rotary': 2}
+    """
+    return {name: place for place, name in enumerate(_ranked(lab, tasks), 1)}
+
+
+def places_rows(lab: Lab) -> dict[str, dict[str, int]]:
+    """Return each encoding's place over all learned tasks, and without each of them."""
+    learned = [task for task in lab.tasks if lab.learned(task)]
+    found = {"all tasks": places(lab, learned)}
+    for left_out in learned:
+        found[f"without {left_out}"] = places(lab, [one for one in learned if one != left_out])
+    return {name: {head: of[name] for head, of in found.items()} for name in found["all tasks"]}
+
+
+def of_seed(lab: Lab, seed: int) -> Lab:
+    """Return the lab with one seed of each cell that has it."""
+    return Lab({cell: {seed: of[seed]} for cell, of in lab.runs.items() if seed in of}, {})
+
+
 def _ranked(lab: Lab, tasks: Sequence[str]) -> dict[str, dict[str, Spread | None]]:
     """Return by encoding and task how far each one travels, the farthest on average first."""
     names = dict.fromkeys(name for task in tasks for name in lab.encodings(task))

@@ -4,5 +4,5 @@ trained by   experiments/levels
 rules        `protocol`
 stored in    results/levels.jsonl
 read by      `read`
-shown in     book/survey-tables.ipynb
+shown in     book/audit/survey-results.ipynb
 """
