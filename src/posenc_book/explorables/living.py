@@ -118,6 +118,12 @@ def numbers(text: str) -> Tensor:
 
 
 @torch.no_grad()
+def following(model: program.GPT, text: str) -> list[float]:
+    """Return how likely each letter is to come next."""
+    return model(numbers(text)[None])[0, -1].softmax(-1).tolist()
+
+
+@torch.no_grad()
 def surprises(model: program.GPT, text: str) -> list[float]:
     """Return how much each letter but the first surprised the model, in nats."""
     words = numbers(text)
