@@ -1,6 +1,7 @@
 """The text of the training: the prose of the book's chapters, in small letters.
 
-`python -m experiments.living_model prose` has written it once; the file is frozen since.
+`python -m experiments.living_model prose` has written it once; the file is frozen since. Of each
+cell it has what stands before the first heading, table or box.
 """
 
 import json
@@ -17,7 +18,8 @@ ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).with_name("prose.txt")
 NO_PROSE = re.compile(
     r"^(`{3,}|:{3,}).*?^\1 *$"  # directives and code
-    r"|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|<[^>]+>|\{[\w:-]+\}|^\(.*\)=$|^[#|:>].*$|\d[\d.,]*",
+    r"|^[#|:>].*"  # a heading, table or box, and all behind it
+    r"|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|<[^>]+>|\{[\w:-]+\}|^\(.*\)=$|\d[\d.,]*",
     re.DOTALL | re.MULTILINE,
 )
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")

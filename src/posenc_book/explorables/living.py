@@ -69,7 +69,8 @@ def untrained(name: str, slower: float = 1) -> program.GPT:
 
 def load(name: str, slower: float = 1, start: int = 0) -> program.GPT:
     """Return the model that the page has, whose text begins at a place."""
-    model = untrained(name, slower)
+    with torch.random.fork_rng(devices=[]):  # whoever draws numbers next draws the same ones
+        model = untrained(name, slower)
     weights = unpacked(_files.text(SCRIPTS / f"living-{name}.js"))
     model.load_state_dict({key: torch.from_numpy(value) for key, value in weights.items()})
     model.count_from(start)
