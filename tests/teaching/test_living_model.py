@@ -39,7 +39,9 @@ def test_the_first_frame_tells_what_the_model_says(figure):
     nats = living.surprises(living.load("rope"), living_model.PASSAGE)
     assert len(living_model.PASSAGE) == 256
     assert f"1–64: {sum(nats[:63]) / 63:.2f} nats each; beyond 64: " in figure.summary(state)
-    drawn = re.findall(r"[Mv]", "".join(re.findall(r' d="([^"]+)" [^>]*data-part="bar', figure.svg(state))))
+    drawn = re.findall(
+        r"[Mv]", "".join(re.findall(r' d="([^"]+)" [^>]*data-part="bar', figure.svg(state)))
+    )
     assert drawn.count("M") == 255
 
 
@@ -77,7 +79,7 @@ def test_to_load_a_model_leaves_the_luck_of_others_alone():
 
 
 def test_an_unknown_encoding_is_named():
-    with pytest.raises(ValueError, match="name must be one of .*rope.*got 'shaw'"):
+    with pytest.raises(ValueError, match=r"name must be one of .*rope.*got 'shaw'"):
         living.untrained("shaw")
 
 

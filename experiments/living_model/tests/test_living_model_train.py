@@ -32,7 +32,7 @@ def test_paragraphs_keep_words_and_lose_code_formulas_and_numbers(tmp_path):
         "says `softmax`; and the rest of it is here to be long enough for a whole paragraph.\n\n"
         "```python\nwhile nobody reads this code it can be as long as it likes, a hundred letters\n"
         "and a few more of them, so that it would count\n```\n\nToo short.\n\n## A heading"
-        "\n\nWhat stands behind a heading is left out, even if it has a hundred letters and some more."
+        "\n\nWhat stands behind a heading is left out, even if it has a hundred letters and more."
     )
     cells = [{"cell_type": "markdown", "source": [source]}, {"cell_type": "code", "source": ["x"]}]
     path = tmp_path / "page.ipynb"

@@ -7,7 +7,7 @@ folder can load nothing else. Each matrix is kept as bytes with a scale for each
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +52,7 @@ def position(name: str, slower: float = 1) -> program.Shut:
         program.stretch(program.geometric(width), slower, LENGTH)
         for width in (D_MODEL, D_MODEL // N_HEADS)
     )
-    encodings = {
+    encodings: dict[str, Callable[[], program.Shut]] = {
         "none": program.Causal,
         "sinusoid": lambda: CausalSinusoid(wide),
         "rope": lambda: program.CausalRotary(narrow),
@@ -114,7 +114,7 @@ def _base64(values: NDArray) -> str:
 
 
 def numbers(text: str) -> Tensor:
-    """Return the letters of a text as numbers, (letters,); what the model has not met is a space."""
+    """Return the letters of a text as numbers, (letters,); one never met counts as a space."""
     return torch.tensor([max(LETTERS.find(one), 0) for one in text.lower()])
 
 

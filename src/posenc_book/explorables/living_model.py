@@ -59,7 +59,7 @@ class LivingModel(Explorable):
         Choice("length", "Letters read", {"64": "64", "128": "128", "256": "256"}, "256"),
         Range("start", "Place of the first", 0, 500, 10, 0),
         Range("look", "Look from letter", 0, MOST, 1, 0),
-        Choice("head", "In", _HEADS, "0,0"),
+        Choice("head", "In", _HEADS, "0,1"),
         Unseen("writes"),
     )
     presets = (
@@ -67,8 +67,7 @@ class LivingModel(Explorable):
         Preset(f"Write {WRITTEN} letters", {"writes": "on"}),
     )
     python = (
-        'living.surprises(living.load("{positions}", {slower}, {start}), '
-        '"""{text}"""[:{length}])'
+        'living.surprises(living.load("{positions}", {slower}, {start}), """{text}"""[:{length}])'
     )
 
     def data(self) -> dict[str, Any]:
@@ -139,7 +138,9 @@ def show() -> None:
 
     figure = LivingModel()
     publish_display_data({"text/html": figure.html(), "text/plain": f"[figure: {figure.alt}]"})
-    publish_display_data({"application/javascript": f"{bundle.style()}\n{bundle.style(figure.name)}"})
+    publish_display_data(
+        {"application/javascript": f"{bundle.style()}\n{bundle.style(figure.name)}"}
+    )
 
 
 def _read(state: State) -> tuple[list[float], list[float]]:
@@ -176,7 +177,9 @@ def _bars(nats: list[float]) -> str:
         own = [i for i, one in enumerate(nats, 1) if low <= one < high]
         bars = "".join(_bar(i, nats[i - 1]) for i in own)
         grounds = "".join(_ground(i) for i in own)
-        for kind, d, opacity in zip(("ground", "bar"), (grounds, bars), SHADES[n][::-1], strict=True):
+        for kind, d, opacity in zip(
+            ("ground", "bar"), (grounds, bars), SHADES[n][::-1], strict=True
+        ):
             drawn += drawing.element(
                 "path", class_="loss", d=d, fill_opacity=opacity, data_part=f"{kind}-{n}"
             )

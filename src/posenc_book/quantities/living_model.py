@@ -1,5 +1,7 @@
 """The models that live in the page: what a letter costs them, and how large they are."""
 
+import math
+
 from posenc_book.explorables.living_model import POSITIONS
 from posenc_book.quantities import _read
 from posenc_book.read import living_model as lived
@@ -17,7 +19,10 @@ def nats():
     rows = [_row("RoPE", "rope"), *rows]
     rows += [_row(POSITIONS["message"], "message")]
     rows += [_row(f"the same, clocks slowed by {n}", "message", n) for n in (2, 4)]
-    rows += [_row("the sinusoid", "sinusoid"), _row("the same, from place 500 on", "sinusoid", 1, 500)]
+    rows += [
+        _row("the sinusoid", "sinusoid"),
+        _row("the same, from place 500 on", "sinusoid", 1, 500),
+    ]
     rows += [_row("ALiBi", "alibi"), _row("no positions", "none")]
     head = ("positions", *(f"up to letter {place}" for place in PLACES))
     return _read.table(head, rows, numbers_from=1)
@@ -26,7 +31,9 @@ def nats():
 def rope():
     """Some of them in a sentence."""
     told = {f"at_{place}": lived.at(place, "rope") for place in PLACES}
-    told |= {f"slowed_{n}_at_{place}": lived.at(place, "rope", n) for n in (2, 4) for place in PLACES}
+    told |= {
+        f"slowed_{n}_at_{place}": lived.at(place, "rope", n) for n in (2, 4) for place in PLACES
+    }
     return {name: f"{value:.2f}" for name, value in told.items()}
 
 
@@ -47,8 +54,12 @@ def size():
 
 
 def text():
-    """Letters that were learned from, and pieces that the models were read on."""
-    return {"letters": f"{lived.PLAN['letters']:,}", "pieces": f"{lived.PLAN['windows']}"}
+    """Letters of the text, pieces that the models were read on, and what a blind guess costs."""
+    from posenc_book.explorables import living
+
+    blind = f"{math.log(len(living.LETTERS)):.1f}"
+    n_letters, n_pieces = lived.PLAN["letters"], lived.PLAN["windows"]
+    return {"letters": f"{n_letters:,}", "pieces": str(n_pieces), "blind": blind}
 
 
 def rope_does_not_feel_a_move():

@@ -43,8 +43,10 @@ def blocks(encoding: str, slower: int = 1, start: int = 0, kind: str = KINDS[1])
 def at(place: int, encoding: str, slower: int = 1, start: int = 0) -> float:
     """Return the mean surprise of the sixteen letters that end at a place."""
     read = blocks(encoding, slower, start)
-    _checks.choice("place", place, [PLAN["block"] * (i + 1) for i in range(len(read))])
-    return read[place // PLAN["block"] - 1]
+    places = [PLAN["block"] * (i + 1) for i in range(len(read))]
+    if place not in places:
+        raise ValueError(f"place must be one of {places}, got {place}")
+    return read[places.index(place)]
 
 
 def largest_change_by_bytes() -> float:
