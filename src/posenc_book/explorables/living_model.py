@@ -70,6 +70,11 @@ class LivingModel(Explorable):
         'living.surprises(living.load("{positions}", {slower}, {start}), """{text}"""[:{length}])'
     )
 
+    def html(self) -> str:
+        """Return the figure, with a line for who does not see the bars."""
+        told = rows(_read(self.first())[0])
+        return super().html().replace("</details>", f'<p data-part="rows">{told}</p></details>')
+
     def data(self) -> dict[str, Any]:
         """Return what the model says of the first frame, so that nothing is loaded for it."""
         nats, following = _read(self.first())
@@ -123,6 +128,13 @@ def means(nats: list[float]) -> str:
     if not beyond:
         return f"{told}."
     return f"{told}; beyond {living.LENGTH}: {sum(beyond) / len(beyond):.2f}."
+
+
+def rows(nats: list[float]) -> str:
+    """Return the mean surprise of the letters of each row."""
+    cut = [nats[max(i - 1, 0) : i + COLUMNS - 1] for i in range(0, len(nats) + 1, COLUMNS)]
+    means = (f"{sum(one) / len(one):.1f}" for one in cut if one)
+    return f"Mean surprise of each row, in nats: {', '.join(means)}."
 
 
 def expected(following: list[float], n: int = 3) -> str:

@@ -135,7 +135,7 @@
     view.part("told").textContent = heard
       ? "how much it hears of each letter, the first at the left:"
       : "drag over the letters: what does a head look at?";
-    view.set(view.root.querySelector("svg"), { "aria-label": rows(nats) });
+    view.part("rows").textContent = rows(nats);
   }
 
   const mean = (some) => some.reduce((sum, one) => sum + one, 0) / some.length;
@@ -143,11 +143,11 @@
   // What the bars show, for who does not see them.
   function rows(nats) {
     const told = [];
-    for (let i = 0; i * COLUMNS < nats.length; i += 1) {
-      const own = nats.slice(Math.max(i * COLUMNS - 1, 0), (i + 1) * COLUMNS - 1);
+    for (let i = 0; i <= nats.length; i += COLUMNS) {
+      const own = nats.slice(Math.max(i - 1, 0), i + COLUMNS - 1);
       if (own.length) told.push(mean(own).toFixed(1));
     }
-    return `The text in rows of ${COLUMNS} letters. Mean surprise of each row, in nats: ${told.join(", ")}.`;
+    return `Mean surprise of each row, in nats: ${told.join(", ")}.`;
   }
 
   function means(nats) {
