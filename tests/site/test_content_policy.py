@@ -88,7 +88,7 @@ def test_the_policy_comes_first_and_once():
 def test_a_page_may_start_the_workers_that_it_needs(body, workers):
     text = Page(f"{HEAD}{body}").text
     assert ("worker-src" in text) == (workers is not None)
-    assert workers is None or f"worker-src {workers}\"" in text
+    assert workers is None or f'worker-src {workers}"' in text
 
 
 def test_a_page_of_an_earlier_build_is_left_alone_with_its_files(tmp_path):
