@@ -42,9 +42,10 @@ class LivingModel(Explorable):
     name = "living-model"
     title = "A model that lives in this page"
     caption = (
-        "A small GPT has read this book, 64 letters at a time. It runs in your browser. The higher "
-        "and darker the bar over a letter, the more that letter surprised it. Below the line the "
-        "text is longer than any that it learned from. Drag over the letters to look into a head."
+        "A small GPT has read a part of this book, 64 letters at a time. It runs in your browser. "
+        "The higher and darker the bar over a letter, the more that letter surprised it. Below the "
+        "line the text is longer than any that it learned from. Drag over the letters to look into "
+        "a head."
     )
     alt = (
         "A text of 256 letters in eight rows, with a bar over each letter. The bars of the first "
@@ -59,7 +60,7 @@ class LivingModel(Explorable):
         Choice("length", "Letters read", {"64": "64", "128": "128", "256": "256"}, "256"),
         Range("start", "Place of the first", 0, 500, 10, 0),
         Range("look", "Look from letter", 0, MOST, 1, 0),
-        Choice("head", "In", _HEADS, "0,1"),
+        Choice("head", "Which head", _HEADS, "0,1"),
         Unseen("writes"),
     )
     presets = (
