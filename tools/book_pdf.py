@@ -39,6 +39,7 @@ TARGET = FOLDER / "positional-encoding-book.pdf"
 LEFT_OUT = {
     "book/questions": "readers look one question up; its links are its use",
     "book/explorables": "the figures stand in their chapters, and answer on the site only",
+    "book/living-model": "a figure that answers on the site only",
     "book/teaching": "for who teaches; its links are its use",
     "book/course": "downloads",
     "book/capstone": "projects with notebooks to download",

@@ -29,7 +29,10 @@ POLICY = {
 }
 # A page whose code runs starts a worker of this site, and that answers for what it loads itself.
 RUNS = re.compile(r'<div class="posenc-run"')
-WORKER = {"worker-src": "'self'"}
+WORKER = "'self'"
+# A model that lives in a page works in a worker made of its own text: none comes from a folder.
+LIVES = re.compile(r'<figure[^>]* data-name="living-model"')
+OWN_WORKER = "blob:"
 META = '<meta http-equiv="Content-Security-Policy" content="{}" />'
 CHARSET = re.compile(r'<meta charset="utf-8" ?/?>')
 SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL)
@@ -85,7 +88,8 @@ class Page:
 
 def with_policy(text: str) -> str:
     """Return a page with the policy, before anything that it speaks of."""
-    rules = POLICY | (WORKER if RUNS.search(text) else {})
+    workers = [WORKER] * bool(RUNS.search(text)) + [OWN_WORKER] * bool(LIVES.search(text))
+    rules = POLICY | ({"worker-src": " ".join(workers)} if workers else {})
     policy = "; ".join(f"{name} {allowed}" for name, allowed in rules.items())
     return CHARSET.sub(lambda found: f"{found[0]}\n    {META.format(policy)}", text, count=1)
 

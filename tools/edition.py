@@ -57,7 +57,7 @@ def _fold(cell: dict) -> None:
         cell["metadata"]["fold_title"] = "Set-up: run this cell first"
         if wheel := os.environ.get("EDITION_WHEEL"):
             cell["source"] = wheels.set_up(wheel)
-    elif "explorables.show(" in source:
+    elif "explorables.show(" in source or "living_model.show(" in source:
         cell["metadata"]["fold_title"] = "The figure that answers: run this cell"
     elif any("application/vnd.posenc.claim+json" in o.get("data", {}) for o in cell["outputs"]):
         cell["metadata"]["fold_title"] = "Verdict: code"

@@ -8,6 +8,7 @@ import re
 
 from sphinx.application import Sphinx
 
+OWN_STYLE = {"living-model"}
 FIGURE = re.compile(r'class="explorable"[^>]*? data-name="([a-z-]+)"')
 
 
@@ -17,6 +18,8 @@ def link(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: 
     if not names:
         return
     app.add_css_file("explorables.css")
+    for name in sorted(OWN_STYLE.intersection(names)):
+        app.add_css_file(f"{name}.css")
     for name in ("explorables", *names):
         app.add_js_file(f"{name}.js", loading_method="defer")
 

@@ -29,6 +29,7 @@ UNTIMED = {
     "questions": "readers look one question up",
     "atlas": "reference: readers look one encoding up",
     "explorables": "a gallery of figures, each explained elsewhere",
+    "living-model": "a figure to play with, beside three chapters",
     "peers": "reference: tables of comparisons",
     "bug-reports": "reference: readers look a report up",
     "attention-check": "reference: readers look a fault up",

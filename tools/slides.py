@@ -22,10 +22,18 @@ import vendored
 from alone import alone
 
 TARGET = built_site.ROOT / "_build" / "slides"
-STATIC = ("pygments.css", "book.css", "mathjax", "explorables.css", "explorables.js")
+STATIC = (
+    "pygments.css",
+    "book.css",
+    "mathjax",
+    "explorables.css",
+    "living-model.css",
+    "explorables.js",
+)
 LEFT_OUT = "left-out.txt"
 DECK, TAUGHT = "deck-", "deck for teaching"
 FIGURE = re.compile(r'class="explorable"[^>]*? data-name="([a-z-]+)"')
+LATER = "living-*.js"  # what the model that lives in a page loads when it is asked
 PAGE = """\
 <!DOCTYPE html>
 <html lang="en" data-theme="light">
@@ -94,7 +102,8 @@ def write_deck(page: str) -> int:
 
 def _write(page: str, kind: str, body: str, file: str) -> None:
     live = [f"{name}.js" for name in dict.fromkeys(FIGURE.findall(body))]
-    built_site.copy_static(live, TARGET / "_static")
+    brought = [path.name for path in (built_site.SITE / "_static").glob(LATER)]
+    built_site.copy_static(live + brought * ("living-model.js" in live), TARGET / "_static")
     text = PAGE.format(
         title=escape(built_site.title(page)),
         kind=kind,
@@ -106,6 +115,7 @@ def _write(page: str, kind: str, body: str, file: str) -> None:
             "pygments.css",
             "book.css",
             "explorables.css",
+            "living-model.css",
         ),
         slides=body,
         mathjax=built_site.settings_of_mathjax(page),

@@ -11,7 +11,8 @@ import resvg_py
 
 from repository import ROOT
 
-STYLE = ROOT / "src" / "posenc_book" / "explorables" / "scripts" / "explorables.css"
+SCRIPTS = ROOT / "src" / "posenc_book" / "explorables" / "scripts"
+STYLES = [SCRIPTS / f"{name}.css" for name in ("explorables", "living-model")]
 FONTS = [
     str(Path(matplotlib.get_data_path(), "fonts", "ttf", f"DejaVuSans{kind}.ttf"))
     for kind in ("", "-Bold")
@@ -24,7 +25,7 @@ NARROWER = 0.86  # a browser's letters than those of DejaVu, for which figures l
 @cache
 def style() -> str:
     """Return the rules for drawings in the light theme, in the CSS of level 2 that resvg reads."""
-    text = STYLE.read_text(encoding="utf-8")
+    text = "".join(path.read_text(encoding="utf-8") for path in STYLES)
     values = dict(re.findall(r"(--[\w-]+): ([^;]+);", text[: text.index("html[data-theme")]))
     rules = re.findall(r"^\.explorable svg ([^{]+)\{([^}]*)\}", text, re.MULTILINE)
     flat = re.sub(r"var\((--[\w-]+)\)", lambda found: values[found[1]], _flat(rules))

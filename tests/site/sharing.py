@@ -5,6 +5,7 @@ TOGETHER = {
     "test_pages.py": "every page, parsed",
     "test_moved.py": "every page, parsed",
     "test_explorables_browser.py": "the page with all figures",
+    "test_living_browser.py": "the page with a model",
     "test_run_browser.py": "Python for the browser",
     "test_zip.py": "the archive",
 }

@@ -76,6 +76,21 @@ def test_the_policy_comes_first_and_once():
     assert again.scripts == {}
 
 
+@pytest.mark.parametrize(
+    ("body", "workers"),
+    [
+        ('<figure class="explorable" data-name="clocks">', None),
+        ('<figure class="explorable" data-name="living-model">', "blob:"),
+        ('<div class="posenc-run">', "'self'"),
+        ('<div class="posenc-run"><figure data-name="living-model">', "'self' blob:"),
+    ],
+)
+def test_a_page_may_start_the_workers_that_it_needs(body, workers):
+    text = Page(f"{HEAD}{body}").text
+    assert ("worker-src" in text) == (workers is not None)
+    assert workers is None or f'worker-src {workers}"' in text
+
+
 def test_a_page_of_an_earlier_build_is_left_alone_with_its_files(tmp_path):
     page = tmp_path / "a.html"
     page.write_text(f"{HEAD}<script>a()</script>")

@@ -28,6 +28,8 @@ class Explorable(ABC):
         What the first frame shows, for who cannot see it.
     controls : tuple of Range, Choice, Switch, Order or Spot
         What a reader can change; two serve best.
+    folded : tuple
+        Further controls, in a fold.
     presets : tuple of Preset
         Cases worth seeing.
     python : str
@@ -39,6 +41,7 @@ class Explorable(ABC):
     caption: ClassVar[str]
     alt: ClassVar[str]
     controls: ClassVar[tuple[Control, ...]]
+    folded: ClassVar[tuple[Control, ...]] = ()
     presets: ClassVar[tuple[Preset, ...]] = ()
     python: ClassVar[str]
 
@@ -56,13 +59,16 @@ class Explorable(ABC):
 
     def first(self) -> State:
         """Return the state of the first frame."""
-        return {control.key: control.value for control in self.controls}
+        return {control.key: control.value for control in (*self.controls, *self.folded)}
 
     def html(self) -> str:
         """Return the figure as HTML without scripts or styles of its own."""
         state, own = self.first(), f"explorable-{self.name}"
         above = "".join(one.html(own) for one in self.controls if isinstance(one, Order))
         below = "".join(one.html(own) for one in self.controls if not isinstance(one, Order))
+        if self.folded:
+            more = "".join(one.html(own) for one in self.folded)
+            below += f'<details class="explorable-more"><summary>More</summary>{more}</details>'
         presets = "".join(
             f'<button type="button" data-preset="{i}">{escape(preset.label)}</button>'
             for i, preset in enumerate(self.presets)

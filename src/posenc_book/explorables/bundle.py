@@ -5,8 +5,8 @@ from functools import cache
 from importlib.resources import files
 
 _ENTER_STYLE = (
-    "if(!document.getElementById('posenc-explorables')){const s=document.createElement('style');"
-    "s.id='posenc-explorables';s.textContent=%s;document.head.append(s)}"
+    "if(!document.getElementById('posenc-{0}')){{const s=document.createElement('style');"
+    "s.id='posenc-{0}';s.textContent={1};document.head.append(s)}}"
 )
 
 
@@ -16,7 +16,11 @@ def script(name: str) -> str:
     return files(__package__).joinpath("scripts", name).read_text(encoding="utf-8")
 
 
+def style(name: str = "explorables") -> str:
+    """Return the JavaScript that gives a notebook a style sheet of this package."""
+    return _ENTER_STYLE.format(name, json.dumps(script(f"{name}.css")))
+
+
 def live(name: str) -> str:
     """Return the JavaScript that a notebook needs to make a figure answer."""
-    style = _ENTER_STYLE % json.dumps(script("explorables.css"))
-    return "\n".join([style, script("explorables.js"), script(f"{name}.js")])
+    return "\n".join([style(), script("explorables.js"), script(f"{name}.js")])

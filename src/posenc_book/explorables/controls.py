@@ -105,6 +105,46 @@ class Switch:
 
 
 @dataclass(frozen=True)
+class Text:
+    """A text of the reader's own.
+
+    Attributes
+    ----------
+    key, label, value : str
+        As for `Choice`.
+    most : int
+        Letters that it may have.
+    """
+
+    key: str
+    label: str
+    value: str
+    most: int
+
+    def html(self, prefix: str) -> str:
+        """Return label and field."""
+        own = f"{prefix}-{self.key}"
+        return (
+            f'<div class="explorable-text"><label for="{own}">{escape(self.label)}</label>'
+            f'<textarea id="{own}" data-key="{self.key}" maxlength="{self.most}" rows="4" '
+            f'spellcheck="false">{escape(self.value)}</textarea></div>'
+        )
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """A value, "off" at first, that no control shows: a button sets it."""
+
+    key: str
+    value: str = "off"
+    options: ClassVar[Mapping[str, str]] = {"off": "off", "on": "on"}
+
+    def html(self, prefix: str) -> str:
+        """Return the input that holds it."""
+        return f'<div id="{prefix}-{self.key}" hidden>{_held(self.key, self.value)}</div>'
+
+
+@dataclass(frozen=True)
 class Order:
     """Words in a row that change places: dragged, by the arrow keys, or by a press.
 
@@ -205,4 +245,4 @@ class Preset:
     state: Mapping[str, float | str] = field(default_factory=dict)
 
 
-Control = Range | Choice | Switch | Order | Spot
+Control = Range | Choice | Switch | Text | Unseen | Order | Spot
