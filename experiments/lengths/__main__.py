@@ -2,12 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from experiments.lengths import repairs, train
 from posenc._wall import behind
 from posenc_book.bench import console, language
 from posenc_book.bench.options import add_course
+from posenc_book.bench.seeded import SeedBySeed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,19 +30,32 @@ def _parser() -> argparse.ArgumentParser:
     lab.add_argument(
         "--repairs", action="store_true", help="the second protocol, of what people try first"
     )
+    lab.add_argument(
+        "--message", action="store_true", help="the third protocol, of values that turn, too"
+    )
     add_course(lab, "results/lab.jsonl")
     lab.set_defaults(command=_run)
     return lab
 
 
 def _run(options: argparse.Namespace) -> int:
+    cells, train_them = _asked(options)
+    return 1 if language.run(cells, options, train_them).failed else 0
+
+
+def _asked(options: argparse.Namespace) -> tuple[SeedBySeed, Callable]:
+    """Return the cells that are asked for, and what trains them."""
+    if not (options.repairs or options.message):
+        tier, tasks, encodings = options.tier, options.tasks, options.encodings
+        return train.tier_cells(tier, tasks, encodings, options.seeds), train.train
+    if options.repairs and options.message:
+        raise ValueError("--repairs and --message are two protocols: give one of them")
+    if options.tier != 1 or options.tasks or options.encodings:
+        name = "--repairs" if options.repairs else "--message"
+        raise ValueError(f"{name} is a protocol without tiers: of its choices only --seeds")
     if options.repairs:
-        if options.tier != 1 or options.tasks or options.encodings:
-            raise ValueError("--repairs is a protocol without tiers: of its choices only --seeds")
-        cells = repairs.protocol_cells(options.seeds)
-        return 1 if language.run(cells, options, repairs.train).failed else 0
-    cells = train.tier_cells(options.tier, options.tasks, options.encodings, options.seeds)
-    return 1 if language.run(cells, options, train.train).failed else 0
+        return repairs.protocol_cells(options.seeds), repairs.train
+    return train.message_cells(options.seeds), train.train
 
 
 if __name__ == "__main__":

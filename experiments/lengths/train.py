@@ -26,6 +26,7 @@ from posenc_book.bench.train import TrainingError
 from posenc_book.data import tasks as length_tasks
 from posenc_book.data.streams import generator
 from posenc_book.data.tasks import Sequences
+from posenc_book.read.lengths import plan_message
 from posenc_book.read.lengths.plan import HASH, PROTOCOL, TIERS, Encoding
 
 PROFILE = "lab"
@@ -107,6 +108,17 @@ def tier_cells(
         if task in of_tasks and label in of_encodings
     ]
     return SeedBySeed(cell, places, seeded.first(seeds, whole.seeds, f" in tier {tier}"))
+
+
+def message_cell(task: str, encoding: Encoding, seed: int, **changes: Any) -> LabSettings:
+    """Return one cell of the third protocol, in all else one of the first."""
+    return cell(task, encoding, seed, protocol="" if changes else plan_message.HASH, **changes)
+
+
+def message_cells(seeds: int | None = None) -> SeedBySeed:
+    """Return the cells of the third protocol, or those of its first seeds."""
+    of_seeds = seeded.first(seeds, plan_message.PROTOCOL["seeds"])
+    return SeedBySeed(message_cell, plan_message.places(), of_seeds)
 
 
 @cache

@@ -9,6 +9,7 @@ import torch
 from experiments.lengths import repairs
 from experiments.lengths import train as lab
 from experiments.lengths.train import LabSettings, tier_cells
+from posenc.encodings import RoVE
 from posenc_book.bench import jobs, language, local
 from posenc_book.bench.driver import Driver
 from posenc_book.bench.language import Clock
@@ -16,6 +17,7 @@ from posenc_book.bench.seeded import SeedBySeed
 from posenc_book.bench.train import TrainingError
 from posenc_book.data import tasks as length_tasks
 from posenc_book.read import results
+from posenc_book.read.lengths import plan_message
 from posenc_book.read.lengths.plan import ENCODINGS, FIRST, HASH, PROTOCOL, Encoding, trainings
 from posenc_book.records import labels
 from posenc_book.records.settings import key
@@ -68,6 +70,25 @@ def test_tiers_have_the_announced_sizes_and_contain_each_other():
         assert [named(cell) for cell in cells] == trainings(tier)
     assert keys[1] | keys[2] < keys[3]
     assert not keys[1] & keys[2]
+
+
+def test_the_third_plan_differs_from_the_first_in_its_encoding_alone():
+    assert plan_message.PROTOCOL["all_else_as"] == HASH
+    cells = [cell for (cell,) in lab.message_cells().groups()]
+    assert len({cell.key for cell in cells}) == len(cells) == 4 * 10
+    beside = {named(one): one.stored() for (one,) in tier_cells(4, encodings=["rotary"]).groups()}
+    for cell in cells:
+        rope, ours = beside[cell.dataset, "rotary", cell.seed], cell.stored()
+        differing = {name for name in ours if ours[name] != rope[name]}
+        assert differing == {"encoding", "encoding_source", "protocol"}
+    assert cells[0].protocol == plan_message.HASH
+    assert lab.message_cell("copy", plan_message.ENCODING, 0, steps=1).protocol == ""
+
+
+def test_the_message_starts_from_the_weights_of_rope():
+    ours, rope = (lab.model(tiny(encoding=one)) for one in (plan_message.ENCODING, FIRST[2]))
+    assert all(map(torch.equal, ours.parameters(), rope.parameters()))
+    assert [type(one.attention.position) for one in ours.layers] == [RoVE] * TINY["n_layers"]
 
 
 def test_every_cell_can_be_built_and_serves_its_longest_test():
@@ -278,6 +299,17 @@ def test_the_command_trains_what_is_missing_and_names_what_is_left(call, tmp_pat
 
 
 @pytest.mark.usefixtures("small")
+def test_the_command_trains_the_message_by_its_own_plan(call, tmp_path):
+    code, out, _ = call("--message", "--seeds", 1, "--out", "m.jsonl", "--device", "cpu")
+    assert code == 0
+    assert "4 cells trained, 0 of them failed or unfinished" in out
+    records = list(Store(tmp_path / "m.jsonl"))
+    tasks = plan_message.PROTOCOL["tasks"]
+    assert [language.named(r) for r in records] == [f"{task}, rove, seed 0" for task in tasks]
+    assert {r["protocol"] for r in records} == {plan_message.HASH}
+
+
+@pytest.mark.usefixtures("small")
 def test_the_command_names_unfinished_cells_and_tries_them_again_when_told(call, monkeypatch):
     arguments = [
         "--tasks",
@@ -325,6 +357,8 @@ def test_wrong_names_end_the_command_before_any_training(call):
     ("arguments", "said"),
     [
         (["--repairs", "--tasks", "copy"], "--repairs is a protocol without tiers"),
+        (["--message", "--tier", "2"], "--message is a protocol without tiers"),
+        (["--message", "--repairs"], "--repairs and --message are two protocols"),
         (["--out", "/dev/full"], "must be a regular file, is a device"),
     ],
 )

@@ -177,8 +177,13 @@ def load_lab(records: Iterable[dict] | None = None) -> Lab:
     if records is None:
         path = results.folder() / "lab.jsonl"
         return load_lab(results.read_records(path)).whole()
+    return of_protocol(records, plan.HASH)
+
+
+def of_protocol(records: Iterable[dict], protocol: str) -> Lab:
+    """Return what records hold of a protocol, by its hash."""
     runs, failed = defaultdict(dict), {}
-    kept = [r for r in store.unique(iter(records)) if r.get("protocol") == plan.HASH]
+    kept = [r for r in store.unique(iter(records)) if r.get("protocol") == protocol]
     tables.check_one_version([r for r in kept if "error" not in r])
     for record in kept:
         task, encoding, seed = record["dataset"], labels.label_of(record), record["seed"]
@@ -276,10 +281,15 @@ def _ranked(lab: Lab, tasks: Sequence[str]) -> dict[str, dict[str, Spread | None
 
 def _beyond(lab: Lab, task: str, encoding: str) -> Spread | None:
     """Return the mean token accuracy above the trained length of the seeds that took them all."""
-    seeds = [metrics["token"] for metrics in lab.runs.get((task, encoding), {}).values()]
-    whole = [one for one in seeds if all(str(n) in one for n in LONGER)]
-    means = [float(np.mean([one[str(n)] for n in LONGER])) for one in whole]
+    means = [*reached(lab, task, encoding).values()]
     return Spread(float(np.mean(means)), min(means), max(means), len(means)) if means else None
+
+
+def reached(lab: Lab, task: str, encoding: str) -> dict[int, float]:
+    """Return seed -> its mean token accuracy above the trained length, if it took them all."""
+    seeds = {seed: of["token"] for seed, of in lab.runs.get((task, encoding), {}).items()}
+    whole = {seed: one for seed, one in seeds.items() if all(str(n) in one for n in LONGER)}
+    return {seed: float(np.mean([one[str(n)] for n in LONGER])) for seed, one in whole.items()}
 
 
 def repeated(task: str) -> float:
