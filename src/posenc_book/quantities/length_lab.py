@@ -11,8 +11,9 @@ from posenc_book.read.characters import plan
 from posenc_book.read.characters import read as text
 from posenc_book.read.lengths import plan as lab_plan
 from posenc_book.read.lengths import read as lab
-from posenc_book.read.lengths import read_repairs
+from posenc_book.read.lengths import read_message, read_repairs
 from posenc_book.records import labels
+from posenc_book.statistics.answers import WORDS
 
 
 def records_beyond_the_limit():
@@ -222,3 +223,20 @@ def half_helps_on_neither_much():
         found.at(task, half, 80).low <= found.at(task, whole, 80).high
         for task in ("flip_flop", "recall")
     )
+
+
+def message_beside():
+    """What is answered of the turned message beside each other: word by word, the tasks of it."""
+    told = read_message.compared(read_message.load_message())
+    return {other: _by_word(told, other) for other in read_message.BESIDE}
+
+
+def _by_word(told, other):
+    found = {pair[0]: one.answer for pair, one in told.items() if pair[1] == other}
+    groups = {word: [f"`{task}`" for task, said in found.items() if said == word] for word in WORDS}
+    return ", ".join(f"{word} on {_listed(of)}" for word, of in groups.items() if of)
+
+
+def _listed(names):
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
