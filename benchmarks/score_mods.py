@@ -42,10 +42,10 @@ Kernel = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
-    parser.add_argument("--lengths", type=int, nargs="+", default=[1024, 4096])
-    parser.add_argument("--encodings", nargs="+", choices=NAMES, default=NAMES)
-    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help="where")
+    parser.add_argument("--lengths", type=int, nargs="+", default=[1024, 4096], help="tokens")
+    parser.add_argument("--encodings", nargs="+", choices=NAMES, default=NAMES, help="some")
+    parser.add_argument("--rounds", type=int, default=30, help="in which all take turns")
     parser.add_argument("--uncompiled", action="store_true", help="to see that it works")
     parser.add_argument("--out", type=Path, help="store the rows here")
     options = parser.parse_args()

@@ -50,7 +50,13 @@ DATA = {
     ".typed",
 }  # no sums of data files, of which a page has none
 # What no page reads: how encodings of stored records are told, data sets, released models, prose.
-LEFT_OUT = ("bench/fingerprints.json", "data/measured.json", "register/*.json", "quantities/*.py")
+LEFT_OUT = (
+    "bench/fingerprints.json",
+    "data/measured.json",
+    "register/*.json",
+    "quantities/*.py",
+    "scripts/living-*.js",
+)
 TIME = re.compile(r"<p>(?:(?!</p>).)*<strong>Time:</strong>.*?</p>", re.DOTALL)
 BAR = """
 <div class="posenc-run" role="group" aria-label="Run the code of this page"

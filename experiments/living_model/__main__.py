@@ -41,7 +41,9 @@ def _parser() -> argparse.ArgumentParser:
     gather.set_defaults(command=_gather, to_a_file=True)
     training = commands.add_parser("train", help="train, and write weights and readings")
     known = train.PLAN["encodings"]
-    training.add_argument("--encodings", nargs="+", choices=known, default=known, metavar="NAME")
+    training.add_argument(
+        "--encodings", nargs="+", choices=known, default=known, metavar="NAME", help="some of five"
+    )
     training.add_argument("--out", type=Path, help="by default results/living-model.json")
     training.add_argument(
         "--scripts", type=Path, default=living.SCRIPTS, help="folder of the weights"

@@ -27,6 +27,8 @@ def test_every_quantity_stands_somewhere():
 
 
 ASKS_A_MODEL = {
+    "living_model.size",
+    "living_model.text",
     "others.alibi_alone_takes_mirror_images_for_one",
     "others.short_sets_make_thirteen_patches",
     "speed.all_others_decode",

@@ -84,7 +84,7 @@ def test_the_long_plan_leaves_out_no_chapter():
     short |= {"rope": "rotary", "the-atlas": "atlas", "the-fourier-view": "fourier-view"}
     short |= {"relative-and-hybrid-encodings": "relative-and-hybrid"}
     short |= {"beyond-the-training-length": "beyond-training-length"}
-    short |= {"a-model-that-people-use": "real-model"}
+    short |= {"a-model-that-people-use": "real-model", "position-in-the-message": "in-the-message"}
     short |= {"two-transformers-for-time-series": "time-series-transformers"}
     slugs = {anchor(name) for name in named.split(", ")}
     planned = {short.get(slug, slug) for slug in slugs}

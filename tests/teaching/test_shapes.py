@@ -9,7 +9,11 @@ from posenc_book.atlas import additions, card, cards
 from posenc_book.figures import _shapes, atlas
 
 OFFSET = np.arange(-15, 16)
-ALIKE = [{"none", "cope"}, {"sinusoidal", "learnable_frequency"}]  # pictures at the start
+ALIKE = [  # pictures at the start, and of scores
+    {"none", "cope"},
+    {"sinusoidal", "learnable_frequency"},
+    {"rotary", "rove"},
+]
 
 
 def both(line):

@@ -200,7 +200,8 @@ def test_the_forward_pass_is_that_of_the_weights(name, length):
     never = (behind < 0) | (behind >= 5) | ~mask
     assert not weights[never.expand_as(weights)].any()
     v = attention._project(_embedded(attention, x))[2]
-    expected = attention.out((weights @ v).transpose(1, 2).flatten(2))
+    heard = attention.position.deliver(weights @ attention.position.carry(v))
+    expected = attention.out(heard.transpose(1, 2).flatten(2))
     torch.testing.assert_close(attention(x, mask), expected, **TOLERANCE)
 
 

@@ -2,7 +2,6 @@
 
 import math
 
-from posenc_book.explorables.living_model import POSITIONS
 from posenc_book.quantities import _read
 from posenc_book.read import living_model as lived
 
@@ -17,7 +16,7 @@ def nats():
     """The table: the mean surprise of the sixteen letters up to each place."""
     rows = [_row(f"RoPE, clocks slowed by {n}", "rope", n) for n in (2, 4, 8)]
     rows = [_row("RoPE", "rope"), *rows]
-    rows += [_row(POSITIONS["message"], "message")]
+    rows += [_row(lived.POSITIONS["message"], "message")]
     rows += [_row(f"the same, clocks slowed by {n}", "message", n) for n in (2, 4)]
     rows += [
         _row("the sinusoid", "sinusoid"),
@@ -46,9 +45,9 @@ def size():
     """The weights of a model, and its script in kilobytes."""
     from posenc_book.explorables import living  # here, as only what runs a model needs torch
 
-    models = [living.untrained(name) for name in POSITIONS]
+    models = [living.untrained(name) for name in lived.POSITIONS]
     (n_weights,) = {sum(one.numel() for one in model.parameters()) for model in models}
-    scripts = [living.SCRIPTS / f"living-{name}.js" for name in POSITIONS]
+    scripts = [living.SCRIPTS / f"living-{name}.js" for name in lived.POSITIONS]
     largest = max(path.stat().st_size for path in scripts)
     return {"weights": f"{n_weights:,}", "kilobytes": f"{largest / 1000:.0f}"}
 

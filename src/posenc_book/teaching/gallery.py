@@ -731,7 +731,7 @@ class ForgetsToTurnBack(TurnsValues):
 
 
 class TurnsBackByTheKey(TurnsValues):
-    """What a token gets is turned back by places of keys, which are others with a cache."""
+    """What a token gets is turned back by the keys' places, others with a cache."""
 
     def remember(
         self, cache: Cache | None, k: Tensor, v: Tensor, t: Tensor
