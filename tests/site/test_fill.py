@@ -27,6 +27,7 @@ def test_every_quantity_stands_somewhere():
 
 
 ASKS_A_MODEL = {
+    "living_model.nats",
     "living_model.size",
     "living_model.text",
     "others.alibi_alone_takes_mirror_images_for_one",

@@ -10,13 +10,19 @@ from typing import Any
 from posenc_book.explorables import bundle, drawing, living
 from posenc_book.explorables.base import Explorable, State
 from posenc_book.explorables.controls import Choice, Preset, Range, Text, Unseen
-from posenc_book.read.living_model import POSITIONS
 
 PASSAGE = (
     "a word does not know where it stands until somebody tells it. so we turn its query and its "
     "key, a little further at every place, and the score of two words can feel how far apart they "
     "are. what will happen when the page is longer than all that it has learn"
 )
+POSITIONS = {
+    "rope": "RoPE",
+    "sinusoid": "sinusoid",
+    "alibi": "ALiBi",
+    "message": "RoPE, values turned as well",
+    "none": "none",
+}
 COLUMNS, MOST, WRITTEN = 32, 256, 40
 STEPS = (0, 1, 2, 3, 5)  # nats at which the colour becomes darker
 SHADES = tuple(zip((0.25, 0.45, 0.65, 0.85, 1), (0.05, 0.12, 0.2, 0.3, 0.42), strict=True))

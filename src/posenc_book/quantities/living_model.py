@@ -14,9 +14,11 @@ def _row(called, encoding, slower=1, start=0):
 
 def nats():
     """The table: the mean surprise of the sixteen letters up to each place."""
+    from posenc_book.explorables.living_model import POSITIONS  # which loads torch
+
     rows = [_row(f"RoPE, clocks slowed by {n}", "rope", n) for n in (2, 4, 8)]
     rows = [_row("RoPE", "rope"), *rows]
-    rows += [_row(lived.POSITIONS["message"], "message")]
+    rows += [_row(POSITIONS["message"], "message")]
     rows += [_row(f"the same, clocks slowed by {n}", "message", n) for n in (2, 4)]
     rows += [
         _row("the sinusoid", "sinusoid"),
@@ -44,10 +46,11 @@ def by_bytes():
 def size():
     """The weights of a model, and its script in kilobytes."""
     from posenc_book.explorables import living  # here, as only what runs a model needs torch
+    from posenc_book.explorables.living_model import POSITIONS
 
-    models = [living.untrained(name) for name in lived.POSITIONS]
+    models = [living.untrained(name) for name in POSITIONS]
     (n_weights,) = {sum(one.numel() for one in model.parameters()) for model in models}
-    scripts = [living.SCRIPTS / f"living-{name}.js" for name in lived.POSITIONS]
+    scripts = [living.SCRIPTS / f"living-{name}.js" for name in POSITIONS]
     largest = max(path.stat().st_size for path in scripts)
     return {"weights": f"{n_weights:,}", "kilobytes": f"{largest / 1000:.0f}"}
 

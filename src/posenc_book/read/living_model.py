@@ -13,15 +13,6 @@ from posenc import _checks
 from posenc_book import _files
 from posenc_book.read import plans, results
 
-POSITIONS = {
-    "rope": "RoPE",
-    "sinusoid": "sinusoid",
-    "alibi": "ALiBi",
-    "message": "RoPE, values turned as well",
-    "none": "none",
-}
-"""The encodings, and what people call them."""
-
 FILE = "living-model.json"
 PLAN: dict[str, Any] = plans.load("living_model")
 KINDS = ("as trained", "in bytes")
