@@ -113,6 +113,12 @@ def all_roses(rng):  # noqa: ARG001
         yield [n, way, start], roses.mean(n, way, start)
 
 
+def all_arrows_of_roses(rng):  # noqa: ARG001
+    """Yield every text of one word, at some places, and the angles of its arrows."""
+    for n, way, start in itertools.product(range(1, 13), roses.WAYS, (0, 5, 700)):
+        yield [n, way, start], roses.arrows(n, way, start)
+
+
 def all_pulls_of_roses(rng):  # noqa: ARG001
     """Yield how far the row of roses is pulled, and how many it has then."""
     for by, n in ((22, 6), (-40, 3), (-900, 1), (900, 12)):
@@ -576,6 +582,7 @@ REFERENCES = {
     ("two-patches", "dragged"): all_drags_of_patches,
     ("ruler", "weights"): all_rulers,
     ("ruler", "dragged"): some_queries,
+    ("roses", "arrows"): all_arrows_of_roses,
     ("roses", "mean"): all_roses,
     ("roses", "dragged"): all_pulls_of_roses,
     ("luck", "drawn"): some_draws,

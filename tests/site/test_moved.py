@@ -62,6 +62,7 @@ LATER = {
     ],
     "running-benchmarks": ["what-the-book-asks-of-itself", "your-own-data-set"],
     "time-and-space": ["fig-beside-control"],
+    "forecasting": ["a-fifth-door"],
     # when all cards stood on one page, each under the name that people use and that in the code
     "atlas": [
         *("the-cards", "who-sees-whom", "fig-who-sees-whom", "five-wishes"),
