@@ -29,19 +29,9 @@ def extend(config: Any, description: "Description", to: int, trained: int | None
     """
     block = yarn(description, to, trained)
     layer = next(one for one in description.layers if _widened(one, to))
-    start, source = block["original_max_position_embeddings"], description.trained_source
-    said = (
-        f"{source}"
-        if source and start == description.trained
-        else "as you say"
-        if trained
-        else None
-    )
+    start = block["original_max_position_embeddings"]
     lines = [
-        f"{description.family}: {start:,} tokens of training ({said})."
-        if said
-        else f"{description.family}: {start:,} tokens by its configuration; give the length of "
-        "training by --from where you know a smaller one.",
+        f"{description.family}: {start:,} tokens {_whence(description, start, trained)}.",
         f"Factor {block['factor']:g}. The block for {to:,} tokens:",
         f"  {json.dumps({'rope_parameters': block})}",
         *_pairs(layer, block),
@@ -50,6 +40,17 @@ def extend(config: Any, description: "Description", to: int, trained: int | None
         *_one_block(description),
     ]
     return printable("\n".join(lines))
+
+
+def _whence(description: "Description", start: int, trained: int | None) -> str:
+    """Return who says from how many tokens a model is made longer."""
+    if description.trained_source and start == description.trained:
+        return f"of training ({description.trained_source})"
+    if trained:
+        return "of training (as you say)"
+    return (
+        "by its configuration; give the length of training by --from where you know a smaller one"
+    )
 
 
 def yarn(description: "Description", to: int, trained: int | None = None) -> dict[str, Any]:

@@ -65,7 +65,12 @@ def word(number):
 
 def listed(encodings):
     """Return a list of encodings in words."""
-    *most, last = [CALLED[name] for name in encodings] or ["none"]
+    return joined([CALLED[name] for name in encodings] or ["none"])
+
+
+def joined(words):
+    """Return one word or more as a sentence lists them."""
+    *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
 
 

@@ -234,9 +234,4 @@ def message_beside():
 def _by_word(told, other):
     found = {pair[0]: one.answer for pair, one in told.items() if pair[1] == other}
     groups = {word: [f"`{task}`" for task, said in found.items() if said == word] for word in WORDS}
-    return ", ".join(f"{word} on {_listed(of)}" for word, of in groups.items() if of)
-
-
-def _listed(names):
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
+    return ", ".join(f"{word} on {_read.joined(of)}" for word, of in groups.items() if of)

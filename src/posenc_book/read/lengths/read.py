@@ -175,9 +175,13 @@ def load_lab(records: Iterable[dict] | None = None) -> Lab:
     []
     """
     if records is None:
-        path = results.folder() / "lab.jsonl"
-        return load_lab(results.read_records(path)).whole()
+        return load_lab(stored()).whole()
     return of_protocol(records, plan.HASH)
+
+
+def stored() -> list[dict]:
+    """Return all lines of the lab, of whichever protocol."""
+    return list(results.read_records(results.folder() / "lab.jsonl"))
 
 
 def of_protocol(records: Iterable[dict], protocol: str) -> Lab:

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from posenc_book.read import results
 from posenc_book.read.lengths import plan, read
 from posenc_book.read.lengths import plan_message as message
 from posenc_book.read.lengths.plan_message import PROTOCOL
@@ -35,10 +34,8 @@ def load_message(records: Iterable[dict] | None = None) -> Lab:
     >>> load_message([]).runs
     {}
     """
-    if records is None:
-        records = results.read_records(results.folder() / "lab.jsonl")
-    stored = list(records)
-    ours, first = (read.of_protocol(stored, one) for one in (message.HASH, plan.HASH))
+    kept = read.stored() if records is None else list(records)
+    ours, first = (read.of_protocol(kept, one) for one in (message.HASH, plan.HASH))
     beside = {pair: first.runs[pair] for pair in PAIRS if pair in first.runs}
     return Lab(ours.runs | beside, ours.failed)
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posenc_book.read import results
 from posenc_book.read.lengths import plan_repairs as plan
 from posenc_book.read.lengths.plan_repairs import AS_TRAINED, PROTOCOL
-from posenc_book.read.lengths.read import Spread
+from posenc_book.read.lengths.read import Spread, stored
 from posenc_book.records import store, tables
 
 LONGER = [n for n in PROTOCOL["tested"] if n > PROTOCOL["trained"]]
@@ -68,7 +67,7 @@ def load_tried(records: Iterable[dict] | None = None) -> Tried:
     ()
     """
     if records is None:
-        records = results.read_records(results.folder() / "lab.jsonl")
+        records = stored()
     kept = [r for r in store.unique(iter(records)) if r.get("protocol") == plan.HASH]
     finished = [r for r in kept if "error" not in r]
     tables.check_one_version(finished)
