@@ -44,9 +44,8 @@ def component(scores: Mapping[Cell, Mapping[int, float]]) -> Luck:
     return Luck(fmean(every), stdev(means) if len(means) > 1 else 0.0, len(every), len(means))
 
 
-def scores(folder: Path | None = None) -> dict[Cell, dict[int, float]]:
+def scores(folder: Path) -> dict[Cell, dict[int, float]]:
     """Return the mean test accuracy of each whole cell, by the deal on which it was tuned."""
-    folder = folder or results.folder() / "tuning-luck"
     found: dict[Cell, dict[int, float]] = {}
     for path in sorted(folder.glob("tuning-*.jsonl")):
         dataset = path.stem.removeprefix("tuning-")
