@@ -16,6 +16,7 @@ ATTENTION = {
     ),
     **dict.fromkeys(("t5", "alibi", "kerple", "tupe"), 1.2),
     "rotary": 1.1,
+    "rove": 1.2,  # turns as much again
     "relative": 1.4,
     "erpe": 2.0,
 }

@@ -58,6 +58,9 @@ from torch import Tensor, nn
 from posenc import encodings
 from posenc.models import TimeSeriesTransformer
 
+NAMES = [*encodings.names(), "rove"]
+"""Those of the book, and RoPE with values that turn."""
+
 REFERENCE = "torch.nn.TransformerEncoder"
 FUSED_REFERENCE = f"{REFERENCE}, no attention dropout"
 LENGTHS = {30: (32, 40, 40), 100: (16, 24, 24), 896: (2, 12, 12), 4096: (1, 3, 12)}
@@ -276,7 +279,7 @@ def main() -> None:
     parser.add_argument(
         "--lengths", type=int, nargs="+", choices=LENGTHS, help="tokens of a series"
     )
-    parser.add_argument("--encodings", nargs="+", choices=encodings.names(), help="these only")
+    parser.add_argument("--encodings", nargs="+", choices=NAMES, help="these only")
     parser.add_argument("--seconds", type=float, default=0, help="work longer at each length")
     parser.add_argument("--no-peak", action="store_true", help="leave memory out")
     parser.add_argument("--out", type=Path, help="a .md or .json file; standard output if absent")
@@ -285,7 +288,7 @@ def main() -> None:
     if options.peak:
         print_peak(options.peak, options.lengths[0])
         return
-    chosen = options.encodings or encodings.names()
+    chosen = options.encodings or NAMES
     others = [name for name in chosen if name != "none"]
     peers = [whose for whose, (kind, _) in installed().items() if kind in chosen]
     equals = dict.fromkeys(beside(PEERS[whose][0]) for whose in peers)

@@ -6,32 +6,34 @@
 
 Causal attention alone, from queries, keys and values, with the scores of ALiBi, T5, KERPLE and
 Shaw. The contestants take turns, in an order that is drawn anew each round, and the median over
-rounds of the ratio to ours counts: above 1 ours is quicker.
+rounds of the ratio to ours counts, with the quartiles beside it: above 1 ours is quicker, and level
+where the quartiles lie on both sides of 1.
 
 - *ours*: FlexAttention with the function of `score_mod`;
 - *by hand*: FlexAttention with the function that one would write (`by_hand.py`);
 - *SDPA*: PyTorch's kernel with the scores written out as a matrix;
 - *transformers*: what its T5 and its BLOOM do, where the package is installed.
 
-The machine must be idle. `--out` stores the rows.
+The machine must be idle. `--out` stores the rows; the table shows those of `results/`.
 """
 
 import argparse
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import by_hand
 import torch
-from timing import busy, interleaved, markdown, median_ratio
+from timing import busy, interleaved, markdown, ratio_quartiles
 from torch import Tensor
 
 from posenc import encodings
 from posenc.attention import Places, SelfAttention, score_mod
 
+STORED = Path(__file__).resolve().parents[1] / "results" / "score-mods.json"
 NAMES = ("alibi", "t5", "kerple", "relative")
 D_MODEL, N_HEADS = 512, 8
 TOKENS = 16384  # of a batch
@@ -53,7 +55,7 @@ def main() -> None:
     torch._dynamo.config.automatic_dynamic_shapes = False
     if options.device == "cuda" and not torch.cuda.is_available():
         raise SystemExit("torch finds no GPU; --device cpu measures what a processor can do")
-    rows = []
+    at_work, rows = busy(), []  # the second row would see the work of the first
     for length in options.lengths:
         for name in options.encodings:
             rows.append(
@@ -64,6 +66,7 @@ def main() -> None:
                     rounds=options.rounds,
                     compiled=not options.uncompiled,
                 )
+                | {"busy": at_work}
             )
             print(rows[-1], flush=True)
     if options.out is not None:
@@ -71,11 +74,15 @@ def main() -> None:
     print(table(rows))
 
 
+def read(path: Path = STORED) -> list[dict]:
+    """Return the stored rows."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def measure(
     name: str, length: int, device: str, *, rounds: int, compiled: bool
 ) -> dict[str, object]:
     """Return our milliseconds, and the others' times over ours."""
-    at_work = busy()
     learn = device == "cuda"  # FlexAttention has no way back on a processor
     layer = made(name, length, device)
     kernels = contestants(layer, length, compiled=compiled)
@@ -100,13 +107,13 @@ def measure(
     )
     torch._dynamo.reset()
     over = {
-        which: round(median_ratio(times[which], times["ours"]), 3)
+        which: [round(part, 3) for part in ratio_quartiles(times[which], times["ours"])]
         for which in times
         if which != "ours"
     }
     where = torch.cuda.get_device_name() if learn else "cpu"
     about = {"encoding": name, "length": length, "machine": where, "torch": torch.__version__}
-    return about | {"busy": at_work, "ms": round(1e3 * min(times["ours"]), 3), "over ours": over}
+    return about | {"ms": round(1e3 * min(times["ours"]), 3), "over ours": over}
 
 
 def made(name: str, length: int, device: str) -> SelfAttention:
@@ -204,12 +211,19 @@ def table(rows: list[dict]) -> str:
             row["encoding"],
             f"{row['length']:,}",
             f"{row['ms']:.2f}",
-            *(f"{row['over ours'][o]:.2f}" if o in row["over ours"] else "" for o in OTHERS),
-            "slower" if min(row["over ours"].values()) < 1 else "quickest",
+            *(f"{row['over ours'][o][1]:.2f}" if o in row["over ours"] else "" for o in OTHERS),
+            verdict(row["over ours"].values()),
         ]
         for row in rows
     ]
     return markdown(["attention with", "tokens", "ours, ms", *OTHERS, "ours"], lines)
+
+
+def verdict(others: Collection[list[float]]) -> str:
+    """Return what the quartiles of the others' times over ours say of ours."""
+    if min(upper for _, _, upper in others) < 1:
+        return "slower"
+    return "level" if min(lower for lower, _, _ in others) < 1 else "quickest"
 
 
 if __name__ == "__main__":

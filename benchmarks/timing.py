@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from random import Random
-from statistics import median
+from statistics import median, quantiles
 
 
 def interleaved(
@@ -45,6 +45,11 @@ def busy() -> bool:
 def median_ratio(numerator: list[float], denominator: list[float]) -> float:
     """Return the median over rounds of the ratio of two contestants."""
     return median(a / b for a, b in zip(numerator, denominator, strict=True))
+
+
+def ratio_quartiles(numerator: list[float], denominator: list[float]) -> list[float]:
+    """Return the quartiles over rounds of the ratio of two contestants, the lowest first."""
+    return quantiles((a / b for a, b in zip(numerator, denominator, strict=True)), n=4)
 
 
 def markdown(header: list[str], rows: list[list[str]]) -> str:

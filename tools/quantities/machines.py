@@ -1,4 +1,4 @@
-"""What the benchmarks of a GPU, of growth and of kernels have stored, or how to have them do so."""
+"""What the benchmarks of a GPU, of growth, of kernels and of FlexAttention's functions have stored."""
 
 import sys
 from importlib import import_module
@@ -60,3 +60,30 @@ def kernels_win():
 
 def quickest_other():
     return _spread(_others_over_ours())
+
+
+def score_mods():
+    return _table("score_mods")
+
+
+def score_mod_is_never_slower():
+    """In no row do the quartiles of another's time over ours both lie below 1."""
+    verdict = _benchmark("score_mods").verdict
+    return all(verdict(row["over ours"].values()) != "slower" for row in _stored("score_mods"))
+
+
+def _score_mods_beside(whom):
+    ratios = [row["over ours"].get(whom) for row in _stored("score_mods")]
+    return _spread(ratio[1] for ratio in ratios if ratio)
+
+
+def by_hand_over_score_mod():
+    return _score_mods_beside("by hand")
+
+
+def sdpa_over_score_mod():
+    return _score_mods_beside("SDPA")
+
+
+def transformers_over_score_mod():
+    return _score_mods_beside("transformers")
