@@ -18,7 +18,7 @@ from posenc_book.explorables.living_model import LivingModel
 from repository import ROOT
 
 CLIP = ROOT / "book" / "_assets" / "living-model.gif"
-SIZE = {"width": 720, "height": 800}
+SIZE = {"width": 720, "height": 706}
 COLOURS, MOST_BYTES = 48, 1_000_000
 QUICK, SLOW, LONG = 250, 1_800, 3_200  # milliseconds
 LEARNED, GROWS, SLOWER = 64, (96, 128, 160, 192, 224, 256), (1.5, 2, 2.5, 3, 3.5, 4)
@@ -59,7 +59,8 @@ def page(scene: Scene) -> str:
       label {{ display: flex; gap: 14px; align-items: center; font-size: 20px; }}
       input {{ flex: 1; accent-color: #2e86ab; }}
       .explorable {{ border: 0; padding: 0; }}
-      .explorable-drawing svg {{ max-width: none; }}</style>
+      .explorable-drawing svg {{ max-width: none; }}
+      [data-part="told"] {{ display: none; }}</style>
       <p>{html.escape(scene.said)}</p>
       <label>Clocks slowed by {scene.slower:g}
       <input type="range" min="1" max="8" step="0.5" value="{scene.slower}"></label>
