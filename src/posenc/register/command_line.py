@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from posenc import register
-from posenc.register import extending
+from posenc.register import extending, picture
 from posenc.register.differences import differences
 from posenc.register.words import printable
 
@@ -47,6 +47,8 @@ def _explained(asked: argparse.Namespace) -> str:
     description = register.read(asked.config)
     if asked.diff is not None:
         return differences(description, register.read(asked.diff))
+    if asked.svg:
+        return picture.svg(description, asked.config)
     if asked.json:
         return json.dumps(description.entries(), indent=1)
     return description.explain(asked.length) + _to_paste(description, asked.length)
@@ -75,6 +77,7 @@ def parser() -> argparse.ArgumentParser:
         help="tokens of the input asked about; with lines to paste for engines",
     )
     top.add_argument("--json", action="store_true", help="print all that is described as JSON")
+    top.add_argument("--svg", action="store_true", help="print a drawing of the layers")
     top.add_argument("--diff", metavar="OTHER", help="print where another configuration differs")
     return top
 
