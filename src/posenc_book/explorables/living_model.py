@@ -44,19 +44,19 @@ class LivingModel(Explorable):
     caption = (
         "A small GPT has read a part of this book, 64 letters at a time. It runs in your browser. "
         "The higher and darker the bar over a letter, the more that letter surprised it. Below the "
-        "line the text is longer than any that it learned from. Drag over the letters to look into "
-        "a head."
+        "line the text is longer than any that it learned from. Slower clocks leave the quickest "
+        "as they are, and slow the others. Drag over the letters to look into a head."
     )
     alt = (
-        "A text of 256 letters in eight rows, with a bar over each letter. The bars of the first "
-        "two rows are low. Below the line that ends the trained length they become high."
+        "A text of 256 letters in eight rows, with a bar over each letter. A line behind the second "
+        "row ends the trained length. The bars of four rows are low. In the last four they are high."
     )
     controls = (
         Range("slower", "Clocks slowed by", 1, 8, 0.5, 1),
         Choice("positions", "Positions", POSITIONS, "rope"),
     )
     folded = (
-        Text("text", "Your own text, in English", PASSAGE, MOST),
+        Text("text", "Your own text in English (digits become blanks)", PASSAGE, MOST),
         Choice("length", "Letters read", {"64": "64", "128": "128", "256": "256"}, "256"),
         Range("start", "Place of the first", 0, 500, 10, 0),
         Range("look", "Look from letter", 0, MOST, 1, 0),
@@ -74,7 +74,8 @@ class LivingModel(Explorable):
     def html(self) -> str:
         """Return the figure, with a line for who does not see the bars."""
         told = rows(_read(self.first())[0])
-        return super().html().replace("</details>", f'<p data-part="rows">{told}</p></details>')
+        shown = f'<p class="explorable-rows" data-part="rows">{told}</p>'
+        return super().html().replace("</svg></div>", f"</svg>{shown}</div>", 1)
 
     def data(self) -> dict[str, Any]:
         """Return what the model says of the first frame, so that nothing is loaded for it."""
@@ -97,6 +98,7 @@ class LivingModel(Explorable):
         line += drawing.text(_WIDTH, end - 4, "as long as in training", class_="end small")
         strip = drawing.element("path", class_="fill", data_part="heard", d="")
         strip += drawing.element("path", class_="outline", data_part="marks", d="")
+        strip += drawing.element("path", class_="line", data_part="asks", d="")
         told = "drag over the letters: what does a head look at?"
         strip += drawing.text(_LEFT, _STRIP + 12, told, class_="small", data_part="told")
         return drawing.svg(

@@ -25,7 +25,8 @@ def nats():
         _row("the same, from place 500 on", "sinusoid", 1, 500),
     ]
     rows += [_row("ALiBi", "alibi"), _row("no positions", "none")]
-    head = ("positions", *(f"up to letter {place}" for place in PLACES))
+    block = lived.PLAN["block"]
+    head = ("positions", *(f"letters {place - block + 1} to {place}" for place in PLACES))
     return _read.table(head, rows, numbers_from=1)
 
 
@@ -77,6 +78,27 @@ def slowing_by_four_mends_and_costs():
     """Four times the trained length is read as well as the trained length, which got worse."""
     home, far = (lived.at(place, "rope", 4) for place in (64, 256))
     return abs(home - far) < 0.1 and lived.at(64, "rope") < home < lived.at(256, "rope") - 1
+
+
+def _change_of_rows(slower):
+    """What slowed clocks add to each row of the page, of 32 letters."""
+    there, slowed = lived.blocks("rope"), lived.blocks("rope", slower)
+    n = 32 // lived.PLAN["block"]
+    return [sum(slowed[i : i + n]) / n - sum(there[i : i + n]) / n for i in range(0, 16, n)]
+
+
+def slowing_by_four_changes_rows():
+    """The first three rows pay, the fourth is about level, the last four gain."""
+    change = _change_of_rows(4)
+    return min(change[:3]) > 0.2 and abs(change[3]) < 0.1 and max(change[4:]) < -1
+
+
+def slowing_by_two_leaves_the_last_row():
+    """Rows five to seven are read nearly as well as at home, and the eighth is not."""
+    home, slowed = lived.blocks("rope")[:4], lived.blocks("rope", 2)
+    rows = [sum(slowed[i : i + 2]) / 2 for i in range(0, 16, 2)]
+    there = sum(home) / 4
+    return max(rows[:7]) < there + 0.4 and rows[7] > there + 0.5
 
 
 def alibi_reads_on():

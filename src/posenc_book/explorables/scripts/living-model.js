@@ -129,13 +129,13 @@
     const wide = (WIDTH - 2 * LEFT) / (COLUMNS * ROWS);
     const tall = (share) => `v-${(30 * share).toFixed(1)}h${wide}v${(30 * share).toFixed(1)}z`;
     const strip = heard?.map((share, s) => `M${LEFT + wide * s} ${STRIP + 46}${tall(share)}`);
-    const marked = heard ? [state.look - 1, ...likeliest(heard, 3)] : [];
     view.set(view.part("heard"), { d: strip?.join("") ?? "" });
-    view.set(view.part("marks"), { d: marked.map(frame).join("") });
+    view.set(view.part("marks"), { d: heard ? likeliest(heard, 3).map(frame).join("") : "" });
+    view.set(view.part("asks"), { d: heard ? frame(state.look - 1) : "" });
     view.part("told").textContent = heard
       ? "how much it hears of each letter, the first at the left:"
       : "drag over the letters: what does a head look at?";
-    view.part("rows").textContent = rows(nats);
+    view.part("rows").textContent = nats === first.nats ? rows(nats) : `${rows(nats)} ${before()}`;
   }
 
   const mean = (some) => some.reduce((sum, one) => sum + one, 0) / some.length;
@@ -149,6 +149,8 @@
     }
     return `Mean surprise of each row, in nats: ${told.join(", ")}.`;
   }
+
+  const before = () => rows(first.nats).replace("Mean surprise of each row, in nats", "At first");
 
   function means(nats) {
     if (!nats.length) return "a single letter cannot surprise.";
@@ -248,6 +250,11 @@
       first = { key, ...data };
       pointed(view);
       recalled(view);
+      // whoever comes near is likely to ask; so the first answer waits for less
+      const near = () => prepared(state.positions).catch(() => {});
+      for (const sign of ["pointerenter", "focusin"]) {
+        view.root.addEventListener(sign, near, { once: true });
+      }
       window.addEventListener("hashchange", () => recalled(view));
     }
     if (key === first.key) found = first;
