@@ -69,6 +69,8 @@ SIZES = {
     "kv_lora_rank": 16,
     "mamba_d_state": 8,
     "mamba_n_heads": 8,
+    "mamba_chunk_size": 16,
+    "chunk_size": 16,
     "index_topk": 4,
 }
 MIXER = re.compile(
@@ -225,7 +227,8 @@ def place(model):
     """Return where the first mixer beside attention stands, by what attention gives it."""
     global GIVEN
     heard = []
-    for GIVEN in (1.0, 0.0):
+    for one in (1.0, 0.0):
+        GIVEN = one
         run(model, [0, 1])
         beside = {getattr(call.module, "layer_idx", None) for call in SEEN} & mixers(model).keys()
         heard.append(MIXED[min(beside)])
@@ -234,7 +237,9 @@ def place(model):
 
 def _silence(module, args, named, output):
     """Return zeros for a mixer that is no attention, and would tell places apart."""
-    MIXED[getattr(module, "layer_idx", None)] = (args[0] if args else named["hidden_states"]).detach().clone()
+    MIXED[getattr(module, "layer_idx", None)] = (
+        (args[0] if args else named["hidden_states"]).detach().clone()
+    )
     if torch.is_tensor(output):
         return torch.zeros_like(output)
     return tuple(torch.zeros_like(part) if torch.is_tensor(part) else part for part in output)

@@ -293,16 +293,12 @@ def _periodic(values: Values, rule: Mapping[str, Any], n_layers: int) -> list[st
     return [one if number % every == at else others for number in range(n_layers)]
 
 
-def _listed(
-    listed: Any, n_layers: int, known: set[str], entry: str = "layer_types"
-) -> list[str]:
+def _listed(listed: Any, n_layers: int, known: set[str], entry: str = "layer_types") -> list[str]:
     """Return the types that a configuration lists, or raise ConfigError."""
     if not isinstance(listed, list | tuple) or not all(isinstance(kind, str) for kind in listed):
         raise ConfigError(f"{entry} must be a list of names, got {listed!r:.60}")
     if len(listed) != n_layers:
-        raise ConfigError(
-            f"{entry} lists {len(listed)} layers, num_hidden_layers says {n_layers}"
-        )
+        raise ConfigError(f"{entry} lists {len(listed)} layers, num_hidden_layers says {n_layers}")
     if unknown := [kind for kind in listed if kind not in known]:
         raise ConfigError(
             f"{entry} lists {unknown[0]!r:.60}, which is not known here; "
