@@ -59,8 +59,12 @@ def keep(held, proved):
         if kind not in proved:
             families.pop(kind, None)
         elif kind in families:
-            gains = any(row.get("gain") for row in held[kind].values())
-            families[kind]["proved"] = fields(kind, families[kind], gains)
+            also = [
+                name
+                for name in ("gain", "mixer", "mixer_place")
+                if any(row.get(name) for row in held[kind].values())
+            ]
+            families[kind]["proved"] = fields(kind, families[kind], also)
             reached = [REACHED[name] for name in held[kind] if name in REACHED]
             if "llama_4_scaling_beta" in families[kind]["defaults"].get("rope_parameters", {}):
                 reached.append("query_scaling")
@@ -70,7 +74,7 @@ def keep(held, proved):
     write({kind: row for kind, row in wrappers.items() if row["text"] in families}, WRAPPERS)
 
 
-def fields(kind, family, gains):
+def fields(kind, family, also):
     """Return which fields of a layer were compared."""
     if kind in own.RULES:
         return own.fields(kind)
@@ -78,8 +82,8 @@ def fields(kind, family, gains):
     if family["door"] == "rotate":
         seen += ["turning", "first", "pairing_after", "direction", "base", "scaling"]
         seen += ["sections"] * ("sections" in family)
-        seen += ["pairing"] * (family["pairing"] is not None) + ["gain"] * gains
-    return seen
+        seen += ["pairing"] * (family["pairing"] is not None)
+    return seen + also
 
 
 def architecture(kind):
@@ -110,7 +114,7 @@ def variations(kind):
     default = probe.CONFIG_MAPPING[kind]().to_dict()
     rope = default.get("rope_parameters")
     entry = register.reading.families()[kind].get("base_entry", "rope_theta")
-    named = {"default": {}}
+    named = {"default": {}} | _mixed(kind)
     if not rope:
         return named
     if kind in SECTIONS:
@@ -166,6 +170,8 @@ def variations(kind):
         named["base"] = {entry: 37_000.0}
     else:
         named["base"] = {"rope_parameters": rope | {"rope_theta": 37_000.0}}
+    if register.reading.families()[kind].get("serves") == ["default"]:
+        return named | {"window": window | {"partial_rotary_factor": 0.25}}
     named["yarn"] = {"rope_parameters": yarn | shared}
     if "alpha" in register.reading.families()[kind].get("reads", ()):
         grown = {"rope_type": "dynamic", "factor": 1.0, "alpha": 1000.0, "rope_theta": 10_000.0}
@@ -176,16 +182,26 @@ def variations(kind):
     if kind in COMMON:
         named |= _weighted(kind, yarn)
     earlier = {k: v for k, v in llama3.items() if k != "rope_theta"} | shared
-    earlier.pop("partial_rotary_factor", None)
+    if "qk_rope_head_dim" not in default:
+        earlier.pop("partial_rotary_factor", None)
     named["llama3"] = {"rope_scaling": earlier, entry or "rope_theta": 20_000.0} | window
     if "rope_scaling" in default:  # this class keeps an entry of that name, and does not read it
         named["llama3"] = {"rope_parameters": llama3} | window
-    if "partial_rotary_factor" in shared:
+    if "partial_rotary_factor" in shared and "qk_rope_head_dim" not in default:
         named["yarn"]["rope_parameters"]["partial_rotary_factor"] = 1.0
     if "original_max_position_embeddings" in default:  # it wins over the one in the schedule
         for name in {"yarn", "llama3", "mscale"} & set(named):
             named[name]["original_max_position_embeddings"] = 512
     return named
+
+
+def _mixed(kind):
+    """Return variations of what a hybrid's entries say: its layers, a switch, a factor."""
+    family = register.reading.families()[kind]
+    found = {name: {name: 0.3} for name in family.get("multiplied", ())}
+    if "turns_if" in family:
+        found["still"] = {family["turns_if"]["entry"]: family["turns_if"]["off"][0]}
+    return found | LISTED.get(kind, {})
 
 
 def _sections(kind, rope):
@@ -229,6 +245,26 @@ def _weighted(kind, yarn):
     }
 
 
+LISTED = {  # each way in which a hybrid's configuration says what its layers are
+    "bamba": {"none": {"attn_layer_indices": None}, "two": {"attn_layer_indices": [0, 7]}},
+    "granitemoehybrid": {
+        "earlier names": {"layer_types": ["attention", "mamba"] * 4},
+        "scale": {"attention_multiplier": 0.05},
+    },
+    "jamba": {"period": {"attn_layer_period": 3, "attn_layer_offset": 1}},
+    "muse_spark_text": {
+        "listed": {"layer_rope_theta": [0, 500_000.0, 500_000.0, 0] * 2},
+        "layers": {"num_hidden_layers": 6},
+    },
+    "nemotron_h": {
+        "letters": {"hybrid_override_pattern": "M*-EM*", "layers_block_type": None},
+        "earlier names": {"layers_block_type": ["attention", "mamba", "mlp"]},
+    },
+    "recurrent_gemma": {"cycle": {"block_types": ["attention", "recurrent"]}},
+    "zamba2": {"earlier names": {"layers_block_type": ["mamba", "hybrid", "hybrid"] * 2,
+                                 "num_hidden_layers": 6}},
+    "lfm2": {"numbered": {"full_attn_idxs": [1, 3]}},
+}  # fmt: skip
 LONG = {
     "phi3": ("longrope",),
     "phi4_multimodal": ("longrope",),
@@ -288,21 +324,47 @@ def compare(kind, changes, said=None):
     with_attention = [n for n, layer in enumerate(read.layers) if layer.kind != "none"]
     if sorted(calls) != with_attention:
         raise Differs(f"layers with attention: read {with_attention}, probe {sorted(calls)}")
-    worst = 0.0
+    mixed = mixes(model, read)
+    worst, louder = 0.0, _louder(kind, small)
     for n, call in calls.items():
-        worst = max(worst, same(read, n, call, POSITIONS))
+        worst = max(worst, same(read, n, call, POSITIONS, louder=louder))
     if any(layer.sections for layer in read.layers):
         for number, axis in enumerate(AXES):
             for n, call in enumerate(probe.run(model, POSITIONS, number)):
                 n = getattr(call.module, "layer_idx", n)
-                worst = max(worst, same(read, n, call, POSITIONS, axis))
+                worst = max(worst, same(read, n, call, POSITIONS, axis, louder))
     sights(model, read)
-    return {"largest": float(f"{worst:.3g}"), "layers": len(calls)}, {
+    return {"largest": float(f"{worst:.3g}"), "layers": len(calls)} | mixed, {
         n: (read.layers[n], call.q[:, 0]) for n, call in calls.items()
     }
 
 
-def same(read, n, call, places, axis=None):
+def mixes(model, read):
+    """Compare what mixes tokens beside attention, or in its place, and where it stands."""
+    found = probe.mixers(model)
+    for n, layer in enumerate(read.layers):
+        check("mixer", layer.mixer, found.get(n), n)
+    beside = {one.mixer_place for one in read.layers if one.mixer and one.kind != "none"}
+    if not beside:
+        return {"mixer": True} if found else {}
+    check("mixer_place", beside, {probe.place(model)}, "with both")
+    return {"mixer": True, "mixer_place": True}
+
+
+def _louder(kind, small):
+    """Return by how much queries or keys are multiplied beside the scale, for those at 0."""
+    factors = register.reading.families()[kind].get("multiplied", ())
+    if not factors:
+        return 1.0
+    sizes = []
+    for changes in ({}, dict.fromkeys(factors, 1.0)):
+        config = probe.CONFIG_MAPPING[kind](**copy.deepcopy(small) | changes)
+        call = probe.run(probe.build(config), [0, 1])[0]
+        sizes.append(np.linalg.norm(call.q[:, 0]) * np.linalg.norm(call.k[:, 0]))
+    return sizes[0] / sizes[1]
+
+
+def same(read, n, call, places, axis=None, louder=1.0):
     """Return how far queries are from the predicted ones, in tolerances, or raise.
 
     Positions are the same on all axes, or on one, with the others at 0.
@@ -316,9 +378,9 @@ def same(read, n, call, places, axis=None):
     check("sinks", layer.sinks, call.options.get("s_aux") is not None, n)
     check("softcap", layer.softcap, call.options.get("softcap") or None, n)
     if (scale := call.options.get("scaling")) is not None and abs(
-        layer.scale / scale - 1
+        layer.scale / (louder * scale) - 1
     ) > NUMBERS:
-        raise Differs(f"layer {n}: scale: read {layer.scale}, probe {scale}")
+        raise Differs(f"layer {n}: scale: read {layer.scale}, probe {louder * scale}")
     worst = 0.0
     k = call.k[:, : len(places)]  # behind them come keys that stand for several tokens
     for name, rows in (("q", q), ("k", k)):

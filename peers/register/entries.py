@@ -66,7 +66,13 @@ UNTOLD = {
     ("jetmoe", "num_experts_per_tok"): HEADS,
 }
 OUTRIGHT = {("mimo_v2_flash", "sliding_window_size")}  # one token less than the class's own entry
-SMALLER = {"whisper": {"max_source_positions": 60}, "kimi_linear": {"num_hidden_layers": 5}}
+SMALLER = {
+    "whisper": {"max_source_positions": 60},
+    "kimi_linear": {"num_hidden_layers": 5},
+    "falcon_h1": {"num_hidden_layers": 1},
+    "nemotron_h": {"layers_block_type": ["linear_attention", "full_attention"]},
+    "zamba2": {"layers_block_type": ["linear_attention", "hybrid"], "num_hidden_layers": 2},
+}
 SIZES = {*probe.HEADS, *probe.WIDTH, *probe.LAYERS, "max_position_embeddings", "n_positions"}
 UNSAID = (  # for entries that a class leaves open: what their names ask for
     ("drop", [0.25]), ("theta", [37_000.0]), ("window", [5]), ("dim|size|rank", [32, 64]),

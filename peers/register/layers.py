@@ -32,6 +32,7 @@ ANGLES = 2 * LONG * 2**-24  # theirs are float32: of LONG radians, once for a qu
 LIMITS = dict.fromkeys(
     ("short", "cache", "padded", "beams", "cropped", "packed", "axes"), ROUNDING
 ) | {"long": ROUNDING + ANGLES}
+TOLD = ("bamba",)  # counts from 0 in each call, cache or not, unless it is told positions
 CHANGES = {  # what makes a class's own rules show within few tokens
     "gemma2": {"attn_logit_softcapping": 2.0},
     "llama4_text": {"attention_chunk_size": 8, "floor_scale": 5},
@@ -178,7 +179,7 @@ def architecture(kind: str) -> dict:
     for name, calls in inputs(sections).items():
         watched.seen.clear()
         try:
-            run(model, calls)
+            run(model, calls, told=kind in TOLD)
         except (AttributeError, NotImplementedError, RuntimeError, ValueError) as error:
             if name not in ("beams", "cropped"):  # their cache need not do all that ours does
                 raise
@@ -270,8 +271,8 @@ def picture() -> Call:
     return Call(tokens, on_axes=at.T[:, None])
 
 
-def run(model: nn.Module, calls: list[Call]) -> None:
-    """Let a model of transformers see all calls."""
+def run(model: nn.Module, calls: list[Call], *, told: bool = False) -> None:
+    """Let a model of transformers see all calls, and tell it places behind a cache if asked to."""
     past = None
     for call in calls:
         if call.rows is not None:
@@ -279,6 +280,8 @@ def run(model: nn.Module, calls: list[Call]) -> None:
         if call.length is not None:
             past.crop(call.length - past.get_seq_length())
         named = {"past_key_values": past} if past is not None else {}
+        if told and past is not None:
+            named["position_ids"] = past.get_seq_length() + call.places
         past = model(call.tokens, use_cache=len(calls) > 1, **named, **call.named()).past_key_values
 
 

@@ -63,6 +63,8 @@ def _plain(theirs: nn.Module, layer: Layer) -> SelfAttention:
     n_heads, n_kv = (len(one[0]) // d_head for one in (q, k))
     if len(v[0]) != len(k[0]):
         raise NotBuilt("values of another width than keys")
+    if len(out.weight) != q[0].shape[1]:
+        raise NotBuilt("outputs of another width than inputs")
     ours = WithNorms(
         q[0].shape[1],
         n_heads,

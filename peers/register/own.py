@@ -68,7 +68,7 @@ RULES = {
     | {"base": 10_000.0, "table": ANGLES, "causal": False, "values_turn": "rotary_value"},
     "gpt_neo": {
         "door": "embed",
-        "types_entry": "attention_layers",
+        "types_entries": ["attention_layers"],
         "window_entry": "window_size",
         "table": LEARNED,
         "scale": "one",

@@ -25,7 +25,7 @@ from transformers.models.auto.modeling_auto import (
 from posenc.register import reading
 
 MEMORY = 6 << 30  # bytes; some default configurations would take a hundred times as much
-TYPES = tuple(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
+TYPES = (*MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "mistral4", "muse_spark_text")
 HEADS = (
     "num_attention_heads",
     "n_head",
@@ -69,11 +69,15 @@ SIZES = {
     "kv_lora_rank": 16,
     "mamba_d_state": 8,
     "mamba_n_heads": 8,
+    "mamba_chunk_size": 16,
+    "chunk_size": 16,
     "index_topk": 4,
 }
 MIXER = re.compile(
-    "Mamba.*Mixer|MambaMixer|DeltaNet|DeltaAttention|ShortConv|RecurrentBlock|LightningAttention|LinearAttention$"
+    "Mamba.*Mixer|MambaMixer|MambaLayer$|BambaMixer|FalconH1Mixer|DeltaNet|DeltaAttention|"
+    "ShortConv|RecurrentBlock|LightningAttention|(?<!Kimi)LinearAttention$"
 )
+LAYER = re.compile(r"(?:^|\.)layers\.(\d+)\.")
 TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 
 
@@ -92,7 +96,13 @@ NEEDED = {  # what these classes cannot do without, or what keeps them small
     "mixtral": {"head_dim": 128},
     "minimax": {"head_dim": 128},
     "deepseek_v4": {"index_topk": 512},  # as many as there are, so that a rate can be counted
-    "jamba": {"num_hidden_layers": 8},
+    "bamba": {"attn_layer_indices": [2, 5]},
+    "granitemoehybrid": {
+        "layer_types": ["linear_attention", "full_attention"] * 4,
+        "position_embedding_type": "rope",
+    },
+    "nemotron_h": {"layers_block_type": ["linear_attention", "moe", "full_attention", "mlp"] * 2},
+    "zamba2": {"layers_block_type": ["linear_attention", "hybrid"] * 4, "use_mem_rope": True},
     "xmod": {"default_language": "en_XX"},
     "glm4v_text": {"rope_parameters": HALF_TURN},
     "glm_image_text": {"rope_parameters": HALF_TURN},
@@ -116,6 +126,8 @@ class Call:
 
 SEEN: list[Call] = []
 PROJECTED: dict[int, list[torch.Tensor]] = {}
+MIXED: dict[int | None, torch.Tensor] = {}  # what goes into mixers, by layer
+GIVEN = 0.0  # what every attention returns
 
 
 def small(kind, n_layers=8, **changes):
@@ -146,9 +158,8 @@ def windows(kind, default):
 def _watch(module, query, key, value, attention_mask, **options):
     rows = [t[0].detach().double().numpy() for t in (query, key)]
     SEEN.append(Call(module, *rows, attention_mask, options, PROJECTED.get(id(module), [])))
-    return torch.zeros(
-        query.shape[0], query.shape[2], query.shape[1], value.shape[-1], dtype=query.dtype
-    ), None
+    shape = query.shape[0], query.shape[2], query.shape[1], value.shape[-1]
+    return torch.full(shape, GIVEN, dtype=query.dtype), None
 
 
 AttentionInterface.register("probe", _watch)
@@ -168,7 +179,8 @@ def class_of(config):
         return MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
     module = importlib.import_module(type(config).__module__.replace("configuration_", "modeling_"))
     for name, found in vars(module).items():
-        if name.endswith("TextModel") and found.config_class is type(config):
+        known = name.endswith(("TextModel", "ForCausalLM"))
+        if known and found.config_class is type(config):
             return found
     raise ValueError("it has neither a causal nor a text model")
 
@@ -183,9 +195,10 @@ def build(config, seed=0):
         if weight.ndim >= 2 and "position" not in name:
             with torch.no_grad():
                 weight.normal_(0, 0.25, generator=draw)
+    number(model)
     for module in model.modules():
         if MIXER.search(type(module).__name__):
-            module.register_forward_hook(_silence)
+            module.register_forward_hook(_silence, with_kwargs=True)
         if hasattr(getattr(module, "config", None), "_attn_implementation_internal"):
             _mark(module.config)
         for child in module.children():
@@ -194,8 +207,39 @@ def build(config, seed=0):
     return model
 
 
-def _silence(_module, _args, output):
+def number(model):
+    """Give attention its layer's number where its class shares it among layers, as Zamba's do."""
+    for name, module in model.named_modules():
+        if (found := LAYER.search(name)) and getattr(module, "layer_idx", 0) in (None, -1):
+            module.layer_idx = int(found[1])
+
+
+def mixers(model):
+    """Return by layer what mixes tokens in it and is no attention."""
+    return {
+        int(found[1]): "convolution" if "Conv" in type(module).__name__ else "recurrent"
+        for name, module in model.named_modules()
+        if (found := LAYER.search(f"{name}.")) and MIXER.search(type(module).__name__)
+    }
+
+
+def place(model):
+    """Return where the first mixer beside attention stands, by what attention gives it."""
+    global GIVEN
+    heard = []
+    for one in (1.0, 0.0):
+        GIVEN = one
+        run(model, [0, 1])
+        beside = {getattr(call.module, "layer_idx", None) for call in SEEN} & mixers(model).keys()
+        heard.append(MIXED[min(beside)])
+    return "parallel" if torch.equal(*heard) else "behind"
+
+
+def _silence(module, args, named, output):
     """Return zeros for a mixer that is no attention, and would tell places apart."""
+    MIXED[getattr(module, "layer_idx", None)] = (
+        (args[0] if args else named["hidden_states"]).detach().clone()
+    )
     if torch.is_tensor(output):
         return torch.zeros_like(output)
     return tuple(torch.zeros_like(part) if torch.is_tensor(part) else part for part in output)
@@ -215,7 +259,7 @@ def run(model, positions, axis=None):
 
     Of several axes the one asked for, where all others stay at 0.
     """
-    SEEN.clear(), PROJECTED.clear()
+    SEEN.clear(), PROJECTED.clear(), MIXED.clear()
     tokens = torch.full((1, len(positions)), 5)
     places = torch.tensor([positions])
     if axis is not None:

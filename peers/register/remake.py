@@ -49,6 +49,10 @@ KEPT = (
     "no_rope_layer_interval",
     "query_pre_attn_scalar",
     "attention_multiplier",
+    "key_multiplier",
+    "qk_scale_factor",
+    "attn_layer_period",
+    "attn_layer_offset",
     "attn_logit_softcapping",
     "rope_interleave",
     "global_head_dim",
@@ -59,6 +63,7 @@ KEPT = (
     "compress_rope_theta",
     "compress_rates",
 )
+WORKED_OUT = ("num_hidden_layers", "layer_types")
 ASKED = 7  # tokens of a window that a class has only where its configuration says one
 MESSAGE = {  # what happens to values, which the probe does not see, and to several tokens' keys
     "deepseek_v4": {
@@ -88,6 +93,70 @@ MESSAGE = {  # what happens to values, which the probe does not see, and to seve
         "scaled_label": "compress",
         "beside_scaled": {"attention_factor": 1.0},
         "turning_entry": "qk_rope_head_dim",
+    },
+}  # fmt: skip
+NAMED = {  # earlier and later names of what a layer is
+    "mixed": ["linear_attention", "mamba"],
+    "attends": ["full_attention", "attention"],
+}
+BOTH = ["layers_block_type", "layer_types"]
+HYBRIDS = {  # how a configuration says which layers mix tokens without attention, or beside it
+    "bamba": {
+        "types_entries": [],
+        "layer_types": {
+            "cycle": ["linear_attention"],
+            "numbered": ["attn_layer_indices", "linear_attention"],
+        },
+    },
+    "falcon_h1": {
+        "types_entries": [],
+        "layer_types": {"cycle": ["hybrid"]},
+        "beside": {"hybrid": {"mixer": "recurrent", "mixer_place": "parallel"}},
+        "multiplied": ["key_multiplier"],
+    },
+    "granitemoehybrid": {
+        "types_entries": BOTH,
+        "layer_types": {"cycle": ["linear_attention"],
+                        "known": [*NAMED["mixed"], *NAMED["attends"]]},
+        "turns_if": {"entry": "position_embedding_type", "on": "rope", "off": ["nope"]},
+    },
+    "jamba": {
+        "types_entries": [],
+        "layer_types": {"period": "attn_layer_period", "offset": "attn_layer_offset",
+                        "cycle": ["full_attention", "linear_attention"]},
+    },
+    "muse_spark_text": {
+        "layer_types": {"cycle": ["full_attention", *["sliding_attention"] * 3], "from_end": True,
+                        "known": ["full_attention", "sliding_attention"]},
+        "rotates": None,
+        "still": {"entry": "layer_rope_theta", "every": 4},
+        "multiplied": ["qk_scale_factor"],
+    },
+    "nemotron_h": {
+        "types_entries": BOTH,
+        "counted": True,
+        "coded_types": {
+            "entry": "hybrid_override_pattern",
+            "types": {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "moe"},
+        },
+        "layer_types": {"known": [*NAMED["mixed"], *NAMED["attends"], "mlp", "moe"],
+                        "list": None},
+    },
+    "recurrent_gemma": {
+        "types_entries": [],
+        "layer_types": {"cycle": ["recurrent", "recurrent", "attention"],
+                        "cycle_entry": "block_types"},
+        "windowed": ["attention"],
+        "serves": ["default"],
+    },
+    "zamba2": {
+        "types_entries": BOTH,
+        "layer_types": {"known": [*NAMED["mixed"], "hybrid"], "list": None},
+        "turns_if": {"entry": "use_mem_rope", "on": True, "off": [False]},
+        "head_dim_entry": "attention_head_dim",
+        "width_times": 2,
+        "beside": {"hybrid": {"mixer": "recurrent", "mixer_place": "behind"}},
+        "longer_if": {"use_long_context": 16_384},
     },
 }  # fmt: skip
 PERIODS = (
@@ -159,7 +228,7 @@ def wrap(families):
 
 def family(kind):
     """Return what the register holds of one architecture."""
-    default = probe.CONFIG_MAPPING[kind]().to_dict()
+    default = defaults_of(kind)
     small = probe.small(kind)
     config = probe.CONFIG_MAPPING[kind](**small)
     model = probe.build(config)
@@ -180,10 +249,10 @@ def family(kind):
     if not rows:
         raise ValueError("its attention does not use the interface")
     found = {"door": "none", "defaults": defaults}
-    types = default.get("layer_types")
-    if types:
-        found["layer_types"] = cycle(types, config.to_dict().get("layer_types"), kind)
-    here = config.to_dict().get("layer_types") or ["full_attention"] * (max(rows) + 1)
+    types, here = default.get("layer_types"), getattr(config, "layer_types", None)
+    if types and kind not in HYBRIDS:
+        found["layer_types"] = cycle(types, here, kind)
+    here = here or ["full_attention"] * (max(rows) + 1)
     turned = {n: row for n, (_, row) in rows.items() if row["turning"] and row.get("pairing_after")}
     if turned:
         one = next(iter(turned.values()))
@@ -212,7 +281,26 @@ def family(kind):
     found |= _others(kind, rows, here, defaults, default)
     if _wide(kind, small, next(iter(rows.values()))[1]["head_dim"]):
         found["own_width"] = True
-    return found | MESSAGE.get(kind, {})
+    found |= MESSAGE.get(kind, {}) | _hybrid(kind, types)
+    return {name: rule for name, rule in found.items() if rule is not None}
+
+
+def defaults_of(kind):
+    """Return a class's defaults, with those that it works out."""
+    default = probe.CONFIG_MAPPING[kind]()
+    worked_out = {name: getattr(default, name, None) for name in WORKED_OUT if kind in HYBRIDS}
+    return {name: one for name, one in worked_out.items() if one is not None} | default.to_dict()
+
+
+def _hybrid(kind, types):
+    """Return how layers of a hybrid are said; a rule that wants a list gets the class's own."""
+    rule = copy.deepcopy(HYBRIDS.get(kind, {}))
+    own = rule.get("layer_types", {})
+    if "list" in own:
+        own["list"] = types
+    elif "cycle" not in own and types:
+        own |= cycle(types, types, kind)
+    return rule
 
 
 def _changed(kind, small, **changes):
@@ -359,6 +447,8 @@ def _louder(kind, scale):
     """Return whether YaRN's weights for all dimensions change the scale, as in DeepSeek's code."""
     rope = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 512}
     rope |= {"rope_theta": 10_000.0, "mscale": 0.9, "mscale_all_dim": 0.7}
+    own = probe.CONFIG_MAPPING[kind]().to_dict().get("rope_parameters") or {}
+    rope |= {name: own[name] for name in ("llama_4_scaling_beta",) if name in own}
     config = probe.CONFIG_MAPPING[kind](**probe.small(kind) | {"rope_parameters": rope})
     call = probe.run(probe.build(config), [0, 1])[0]
     return abs(call.options["scaling"] / scale - 1) > 1e-5
@@ -386,13 +476,14 @@ def _others(kind, rows, here, defaults, default):
     if scale is not None:
         options = {
             "head_dim": head_dim**-0.5,
+            "half": (head_dim / 2) ** -0.5,
             "one": 1.0,
             "query_pre_attn_scalar": (defaults.get("query_pre_attn_scalar") or 1e9) ** -0.5,
             "attention_multiplier": defaults.get("attention_multiplier", 1e9),
         }
         order = [
             name for name in ("query_pre_attn_scalar", "attention_multiplier") if name in defaults
-        ] + ["head_dim", "one"]
+        ] + ["head_dim", "half", "one"]
         found["scale"] = next(
             (name for name in order if abs(options[name] / scale - 1) < 1e-5), "head_dim"
         )

@@ -277,7 +277,7 @@ def test_deepseek_v4_has_one_base_a_layer_and_keys_for_several_tokens():
     }
     found = [(one.base, one.turning) for one in register.read(nested).layers]
     assert found == [(5_000.0, 128), (7_000.0, 128), (7_000.0, 128), (5_000.0, 128)]
-    with pytest.raises(ValueError, match="compress_ratios must list numbers among 0, 128, 4, got"):
+    with pytest.raises(ValueError, match="compress_ratios must list layers as 0, 128, 4, got"):
         register.read(FLASH | {"compress_ratios": [0, 5, 128, 0]})
 
 

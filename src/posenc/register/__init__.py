@@ -149,10 +149,9 @@ def _described(
 ) -> tuple[tuple[Layer, ...], tuple[int | None, str | None]]:
     """Return what a configuration says: its layers, and a length with its source."""
     values = Values(config, family.get("defaults", {}))
-    length = values.count("max_position_embeddings")
-    source = values.find("max_position_embeddings")[1] if length else None
+    length = rules.length(values, family)
     rules.check_misread(config, family)
-    return tuple(rules.layers(config, family)), (length, source)
+    return tuple(rules.layers(config, family)), length
 
 
 def _unreached(layers: tuple[Layer, ...], reached: Collection[str]) -> set[str]:

@@ -16,6 +16,13 @@ SOUNDS = re.compile("rope|rot|theta|window|pattern|position|alpha|interval")
 PARTS = ("text_config", "language_config", "llm_config", "thinker_config", "decoder")
 
 
+REFUSED = dict.fromkeys(  # architectures that transformers has, and what is missing to describe
+    ("glm5_next", "glm5_next_text"),
+    "it is left out, as an indexer chooses by pools what its attention sees, with a learned code "
+    "for each place in a pool, and no field of a layer says such a choice",
+)
+
+
 class ConfigError(ValueError):
     """A configuration that cannot be read, lacks what is needed, or contradicts itself."""
 
@@ -102,11 +109,13 @@ def _held(name: str) -> dict[str, dict[str, Any]]:
 def architecture(config: Mapping[str, Any]) -> tuple[str, list[str]]:
     """Return the architecture of a configuration, with what is to be checked about that."""
     name, code = config.get("model_type"), config.get("auto_map")
+    known = _of_classes(config.get("architectures"))
     decides = "code of its own, which decides what the model does" if code else ""
-    if isinstance(name, str) and name in families():
+    own_class = bool(code) and known not in (None, name)  # as in MiniMax-M2's first releases
+    if isinstance(name, str) and name in families() and not own_class:
         own = f"auto_map names {decides} where it is trusted; here transformers' class is read"
         return name, [own] if code else []
-    if (known := _of_classes(config.get("architectures"))) is not None:
+    if known is not None:
         own = f", and auto_map names {decides}" if code else ""
         return known, [f"model_type {name!r:.60} is read as {known!r}, as architectures says{own}"]
     if not isinstance(name, str):
@@ -139,6 +148,8 @@ def _without_name(name: Any) -> str:
 
 def who_knows(name: str) -> str:
     """Return where names are listed, and one that is spelled alike; other letters, other model."""
+    if name in REFUSED:
+        return REFUSED[name]
     alike = [known for known in (*families(), *released()) if spelling(known) == spelling(name)]
     meant = f"did you mean {alike[0]!r}? " if alike else ""
     return f"{meant}posenc.register.names() lists what it knows"

@@ -21,6 +21,7 @@ MIXERS = {  # what stands in place of attention, and whether it tells the order 
     "mlp": None,
 }
 ATTENDS = ("full_attention", "attention", "global", "indexed_attention", "hybrid")
+KNOWN = {*WINDOWED, *CHUNKED, *MIXERS, *ATTENDS}
 MOST_WIDE = 100_000
 MOST_NUMBERS = 10_000_000  # of slopes and pairs, in all layers that differ
 
@@ -86,7 +87,10 @@ class Layer:
     compressed : int or None
         How many tokens each further key and value stands for, behind those in sight.
     mixer : {"recurrent", "convolution"} or None
-        What tells the order of tokens in a layer without attention.
+        What else tells the order of tokens in a layer: in place of attention where `kind` is
+        "none", and beside it elsewhere.
+    mixer_place : {"parallel", "behind"} or None
+        Where it stands beside attention: on the same input, or on what attention gives, too.
     alpha : float or None
         What the base has grown by already: `alpha ** (turning / (turning - 2))`, at any length.
     idle : tuple of str
@@ -124,6 +128,7 @@ class Layer:
     turned_back: bool = False
     compressed: int | None = None
     mixer: str | None = None
+    mixer_place: str | None = None
     alpha: float | None = None
     idle: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -170,7 +175,7 @@ def _stack(values: Values, family: Mapping[str, Any]) -> list[Layer]:
     found, numbers = [], 0
     for number, kind in enumerate(layer_types(values, family)):
         turns = family["door"] == "rotate" and _rotates(values, family, kind, number)
-        own = kind, turns, _own_base(values, number) if turns else None
+        own = kind, turns, _own_base(values, family, number) if turns else None
         if own not in made:
             made[own] = _layer(values, family, *own)
             numbers += made[own].turning + len((made[own].slopes or {}).get("values", ()))
@@ -183,9 +188,9 @@ def _stack(values: Values, family: Mapping[str, Any]) -> list[Layer]:
     return found
 
 
-def _own_base(values: Values, number: int) -> float | None:
+def _own_base(values: Values, family: Mapping[str, Any], number: int) -> float | None:
     """Return the base that a configuration lists for a layer."""
-    per_layer = values.config.get("layer_rope_theta")
+    per_layer = None if "still" in family else values.config.get("layer_rope_theta")
     if not isinstance(per_layer, list) or len(per_layer) <= number:
         return None
     return above_zero("layer_rope_theta", per_layer[number])
@@ -207,28 +212,65 @@ def _square(numbers: Mapping[str, Any]) -> Layer:
     return Layer(door="bias", kind="square", causal=False, scale=scale, sources=sources, **numbers)
 
 
+def length(values: Values, family: Mapping[str, Any]) -> tuple[int | None, str | None]:
+    """Return the tokens that a configuration allows, with the source of that number."""
+    for entry, most in family.get("longer_if", {}).items():
+        if values.get(entry):
+            return most, "config"
+    most = values.count("max_position_embeddings")
+    return most, values.find("max_position_embeddings")[1] if most else None
+
+
 def layer_types(values: Values, family: Mapping[str, Any]) -> list[str]:
     """Return each layer's type: listed, or by the family's cycle."""
+    own = family.get("layer_types", {})
     name = family.get("n_layers", "num_hidden_layers")
-    n_layers = values.need(name)
+    entries = family.get("types_entries", ["layer_types"])
+    listed = next((values.config[n] for n in entries if values.config.get(n) is not None), None)
+    if listed is None and (coded := family.get("coded_types")):
+        listed = _decoded(values.config, coded)
+    counted = family.get("counted") and isinstance(listed, list) and not values.says(name)
+    n_layers = len(listed) if counted and listed else values.need(name)
     if n_layers > 10_000:
         raise ConfigError(f"{name} must be at most 10,000, got {n_layers}")
-    own = family.get("layer_types", {})
-    listed = values.config.get(family.get("types_entry", "layer_types"))
-    if listed is None and (coded := family.get("coded_types")):
-        listed = _decoded(values.config, coded, n_layers)
+    if "coded_types" in family and not family.get("counted") and isinstance(listed, list):
+        listed = listed[:n_layers]  # DeepSeek-V4's releases list layers for further tokens, too
     if listed is not None:
-        types = _listed(listed, n_layers, {*own.get("cycle", ()), *family.get("windowed", ())})
+        known = own.get("known") or {*own.get("cycle", ()), *family.get("windowed", ())} | KNOWN
+        types = _listed(listed, n_layers, {*known})
         return [*types[:-1], own["last"]] if own.get("last_always") else types
+    types = _by_rule(values, family, n_layers)
+    if not entries and (said := values.config.get("layer_types")) not in (None, types):
+        raise ConfigError(
+            f"layer_types = {said!r:.60} cannot be said in this family, whose code works out its "
+            f"layers as {', '.join(types[:4])} ..."
+        )
+    return types
+
+
+def _by_rule(values: Values, family: Mapping[str, Any], n_layers: int) -> list[str]:
+    """Return each layer's type where a configuration lists none."""
+    own = family.get("layer_types", {})
+    if (whole := own.get("list")) is not None:
+        if len(whole) != n_layers:
+            raise ConfigError(
+                f"{' or '.join(family['types_entries'])} must list the {n_layers} layers; without "
+                f"a list the class has its own {len(whole)}"
+            )
+        return list(whole)
     if values.config.get("use_sliding_window"):
         if not isinstance(first := values.config.get("max_window_layers"), int):
             raise ConfigError(
                 "use_sliding_window needs max_window_layers or layer_types, to say which layers do"
             )
         return ["full_attention" if n < first else "sliding_attention" for n in range(n_layers)]
-    if (numbered := _numbered(values.config, n_layers)) is not None:
+    if (numbered := _numbered(values.config, own, n_layers)) is not None:
         return numbered
+    if "period" in own:
+        return _periodic(values, own, n_layers)
     cycle = _cycle(values, own, n_layers)
+    if own.get("from_end"):
+        return [cycle[number % len(cycle)] for number in reversed(range(n_layers))]
     if every_layer := own.get("turning"):  # Llama 4's layers that do not turn see everything
         turns = [_rotates(values, {}, every_layer, number) for number in range(n_layers)]
         return [every_layer if one else cycle[-1] for one in turns]
@@ -240,39 +282,46 @@ def layer_types(values: Values, family: Mapping[str, Any]) -> list[str]:
     return types
 
 
-def _listed(listed: Any, n_layers: int, own: set[str]) -> list[str]:
+def _periodic(values: Values, rule: Mapping[str, Any], n_layers: int) -> list[str]:
+    """Return types of which the first comes once in a period, at an offset: Jamba's."""
+    every, at = values.need(rule["period"]), values.whole(rule["offset"])
+    if at >= every:
+        raise ConfigError(
+            f"{rule['offset']} = {at} must be smaller than {rule['period']} = {every}"
+        )
+    one, others = rule["cycle"]
+    return [one if number % every == at else others for number in range(n_layers)]
+
+
+def _listed(listed: Any, n_layers: int, known: set[str], entry: str = "layer_types") -> list[str]:
     """Return the types that a configuration lists, or raise ConfigError."""
     if not isinstance(listed, list | tuple) or not all(isinstance(kind, str) for kind in listed):
-        raise ConfigError(f"layer_types must be a list of names, got {listed!r:.60}")
+        raise ConfigError(f"{entry} must be a list of names, got {listed!r:.60}")
     if len(listed) != n_layers:
-        raise ConfigError(
-            f"layer_types lists {len(listed)} layers, num_hidden_layers says {n_layers}"
-        )
-    known = {*WINDOWED, *CHUNKED, *MIXERS, *ATTENDS, *own}
+        raise ConfigError(f"{entry} lists {len(listed)} layers, num_hidden_layers says {n_layers}")
     if unknown := [kind for kind in listed if kind not in known]:
         raise ConfigError(
-            f"layer_types lists {unknown[0]!r:.60}, which is not known here; "
+            f"{entry} lists {unknown[0]!r:.60}, which is not known here; "
             f"known are {', '.join(sorted(known))}"
         )
     return list(listed)
 
 
-def _decoded(
-    config: Mapping[str, Any], coded: Mapping[str, Any], n_layers: int
-) -> list[str] | None:
-    """Return the types that a configuration lists as numbers, such as DeepSeek-V4's releases."""
+def _decoded(config: Mapping[str, Any], coded: Mapping[str, Any]) -> list[str] | None:
+    """Return the types that a configuration lists in a code: DeepSeek-V4's, Nemotron-H's."""
     name, types = coded["entry"], coded["types"]
-    if (numbers := config.get(name)) is None:
+    if (codes := config.get(name)) is None:
         return None
-    if not isinstance(numbers, list) or not all(str(n) in types for n in numbers):
-        known = ", ".join(types)
-        raise ConfigError(f"{name} must list numbers among {known}, got {numbers!r:.60}")
-    return [types[str(n)] for n in numbers[:n_layers]]
+    if not isinstance(codes, list | str) or not all(str(one) in types for one in codes):
+        raise ConfigError(f"{name} must list layers as {', '.join(types)}, got {codes!r:.60}")
+    return [types[str(one)] for one in codes]
 
 
 def _cycle(values: Values, rule: Mapping[str, Any], n_layers: int) -> list[str]:
     """Return the types that come again and again, in a period that a configuration may say."""
     cycle = list(rule.get("cycle", ["full_attention"]))
+    if (own := values.config.get(entry := rule.get("cycle_entry", ""))) is not None:
+        cycle = _listed(own, len(own) if isinstance(own, list | tuple) else 0, {*cycle}, entry)
     every = rule.get("every")
     if not every or values.config.get(every) is None:
         return cycle
@@ -282,11 +331,14 @@ def _cycle(values: Values, rule: Mapping[str, Any], n_layers: int) -> list[str]:
     return [cycle[0]] * (n - 1) + [cycle[-1]]
 
 
-def _numbered(config: Mapping[str, Any], n_layers: int) -> list[str] | None:
+def _numbered(
+    config: Mapping[str, Any], rule: Mapping[str, Any], n_layers: int
+) -> list[str] | None:
     """Return each layer's type where a configuration numbers those that attend, else None."""
     part = config.get("linear_attn_config")  # Kimi Linear's, which counts from 1
-    if config.get("full_attn_idxs") is not None:  # LFM2's
-        name, listed, first, others = "full_attn_idxs", config["full_attn_idxs"], 0, "conv"
+    name, others = rule.get("numbered", ("full_attn_idxs", "conv"))  # LFM2's
+    if config.get(name) is not None:
+        listed, first = config[name], 0
     elif isinstance(part, Mapping) and part.get("full_attn_layers") is not None:
         name, first, others = "full_attn_layers", 1, "linear_attention"
         listed = part[name]
@@ -324,6 +376,8 @@ def _layer(
         found["door"], sources["door"] = "none", "config"
     _is_added_once(values, found)
     found["scale"] = _scale(values, family, found)
+    for name in family.get("multiplied", ()):  # by which queries or keys are multiplied before
+        found["scale"] *= above_zero(name, values.get(name))
     if "slopes" in family:
         n_heads = values.need("num_attention_heads")
         found["slopes"] = distances.slopes(values, family["slopes"], n_heads, found["scale"])
@@ -337,6 +391,7 @@ def _layer(
     if family.get("softcap"):
         found["softcap"] = values.number("attn_logit_softcapping")
         sources["softcap"] = values.find("attn_logit_softcapping")[1]
+    found |= family.get("beside", {}).get(kind, {})
     return Layer(**found, sources=dict.fromkeys(found, "code") | sources)
 
 
@@ -466,7 +521,7 @@ def _size(
             values.find("qk_rope_head_dim")[1],
         )
         return
-    name = family.get("head_dim_entry", "head_dim")
+    name, times = family.get("head_dim_entry", "head_dim"), family.get("width_times", 1)
     widths = family.get("head_dims", {})
     if len(set(widths.values())) > 1 and widths.get(kind) != values.defaults.get(name):
         wide = values.config.get("global_head_dim")
@@ -478,11 +533,11 @@ def _size(
     if said is not None and (source == "config" or own or not _follows(values, name)):
         found["head_dim"], sources["head_dim"] = values.need(name), source
         return
-    width, n_heads = values.need("hidden_size"), values.need(heads)
+    width, n_heads = times * values.need("hidden_size"), values.need(heads)
     if width % n_heads:
         raise ConfigError(
-            f"hidden_size = {width} is no multiple of {heads} = {n_heads}; head_dim must then say "
-            "how wide a head is"
+            f"{f'{times} times ' if times > 1 else ''}hidden_size = {width} is no multiple of "
+            f"{heads} = {n_heads}; {name} must then say how wide a head is"
         )
     found["head_dim"], sources["head_dim"] = width // n_heads, values.find("hidden_size")[1]
 
@@ -520,8 +575,39 @@ def _rotates(values: Values, family: Mapping[str, Any], kind: str, number: int) 
         return bool(switch[number])
     if interval := values.count("no_rope_layer_interval"):
         return (number + 1) % interval != 0
+    if "turns_if" in family and not switched_on(values, family["turns_if"]):
+        return False
+    if rule := family.get("still"):
+        return _still(values, rule, number)
     only = family.get("rotates")
     return only is None or kind in only
+
+
+def switched_on(values: Values, rule: Mapping[str, Any]) -> bool:
+    """Return whether an entry says that layers turn, or raise ConfigError if it says neither."""
+    name, said = rule["entry"], values.get(rule["entry"])
+    if said not in (None, rule["on"], *rule["off"]):
+        raise ConfigError(
+            f"{name} must be {rule['on']!r}, {', '.join(map(repr, rule['off']))} or null, got "
+            f"{said!r:.60}"
+        )
+    return bool(said == rule["on"])
+
+
+def _still(values: Values, rule: Mapping[str, Any], number: int) -> bool:
+    """Return whether a layer turns in a family that lists 0 for those that do not."""
+    name, n_layers = rule["entry"], values.need("num_hidden_layers")
+    if (listed := values.config.get(name)) is None:
+        return (n_layers - 1 - number) % rule["every"] != 0
+    if not isinstance(listed, list) or len(listed) != n_layers:
+        raise ConfigError(f"{name} must list a number for each of {n_layers} layers")
+    base = (values.part("rope_parameters")).get("rope_theta")
+    if listed[number] not in (0, values.config.get("rope_theta") or base):
+        raise ConfigError(
+            f"{name} lists {listed[number]!r:.40} for layer {number}; this family's code reads 0 "
+            f"there for a layer that does not turn, and turns all others by rope_theta = {base}"
+        )
+    return listed[number] != 0
 
 
 def _rotation(
@@ -549,7 +635,7 @@ def _rotation(
         found["base"], sources["base"] = own_base, "config"
     if (trained := values.get("original_max_position_embeddings")) is not None:
         rope = {**rope, "original_max_position_embeddings": trained}  # as the classes have it
-    found["scaling"] = schedule.check(rope, values.count("max_position_embeddings"), family)
+    found["scaling"] = schedule.check(rope, length(values, family)[0], family)
     _within(values, found["scaling"])
     sources["scaling"] = source
     if source == "config":
@@ -809,6 +895,8 @@ def _scale(values: Values, family: Mapping[str, Any], found: Mapping[str, Any]) 
     rule = family.get("scale", "head_dim")
     if rule == "one":
         return 1.0
+    if rule == "half":
+        return float((found["head_dim"] / 2) ** -0.5)
     if rule == "softmax_scale":
         said = values.part("attn_config").get(rule)
         return found["head_dim"] ** -0.5 if said is None else above_zero(rule, said)

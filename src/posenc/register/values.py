@@ -13,6 +13,7 @@ NAMES = {  # what earlier releases and other families call the same
         "n_head", "num_heads", "n_heads", "attention_heads", "decoder_attention_heads",
     ),
     "head_dim": ("kv_channels",),
+    "attention_head_dim": ("head_dim",),
     "hidden_size": ("n_embd", "d_model"),
     "max_position_embeddings": ("n_positions", "n_ctx", "max_seq_len", "seq_length"),
     "rope_theta": ("rotary_emb_base", "global_rope_theta"),

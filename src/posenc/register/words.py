@@ -34,8 +34,13 @@ TERMS = {"c2p": "queries", "p2c": "keys"}
 GROWS = ("dynamic", "longrope")
 ASSUMES = ("yarn", "llama3", "longrope")  # from how many tokens they start
 MIXERS = {
-    "recurrent": "{n} recurrent layer{s}, which read token after token",
-    "convolution": "{n} convolution{s} over neighbouring tokens",
+    ("recurrent", True): "{n} recurrent layer{s}, which read{v} token after token",
+    ("convolution", True): "{n} convolution{s} over neighbouring tokens",
+    ("recurrent", False): "{n} recurrence{s} beside attention",
+}
+BESIDE = {
+    "parallel": "; beside attention a {mixer} reads the same input",
+    "behind": "; a {mixer} follows, which reads what attention gives, too",
 }
 MIXED = {"recurrent": "recurrent layer", "convolution": "convolution"}
 NOTHING = "a mask that hides what comes later, and nothing else"
@@ -81,9 +86,9 @@ def _order(description: "Description") -> Iterator[str]:
     """Yield where the order of tokens comes from, in models whose layers differ in that."""
     layers = description.layers
     sources = [
-        words.format(n=n, s="" if n == 1 else "s")
+        words.format(n=n, s="" if n == 1 else "s", v="s" if n == 1 else "")
         for mixer, words in MIXERS.items()
-        if (n := sum(layer.mixer == mixer for layer in layers))
+        if (n := sum((layer.mixer, layer.kind == "none") == mixer for layer in layers))
     ]
     if turning := sum(layer.door == "rotate" for layer in layers):
         sources.append(f"{turning} layer{'' if turning == 1 else 's'} of attention that turn")
@@ -101,14 +106,17 @@ def _by_default(description: "Description") -> bool:
 
 def _sight(layer: "Layer") -> str:
     """Return what a query sees."""
-    if layer.mixer:
+    if layer.mixer and layer.kind == "none":
         return f"no attention, but a {MIXED[layer.mixer]}"
     place = f"in the {layer.stack}, " if layer.stack else ""
     if layer.kind == "full" and not layer.causal:
         return f"{place}a query sees every token"
     moved = f", moved by {layer.shift} down and right" if layer.shift else ""
     packed = f", and one key for each {layer.compressed} tokens before" if layer.compressed else ""
-    return place + SIGHT[layer.kind].format(window=layer.window) + moved + packed
+    sight = place + SIGHT[layer.kind].format(window=layer.window) + moved + packed
+    if layer.mixer is None or layer.mixer_place is None:
+        return sight
+    return sight + BESIDE[layer.mixer_place].format(mixer=MIXED[layer.mixer])
 
 
 def _groups(layers: "Sequence[Layer]") -> "list[tuple[list[int], Layer]]":
@@ -151,8 +159,8 @@ def _layer(
         yield from _buckets(layer.buckets)
     if layer.query_scaling:
         beta, every = layer.query_scaling["beta"], layer.query_scaling["every"]
-        t = "t + 1" if layer.query_scaling["shift"] else "t"
-        yield f"Queries grow with their place t: 1 + {beta:g} ln(1 + floor(({t}) / {every:,.0f}))."
+        t = "(t + 1)" if layer.query_scaling["shift"] else "t"
+        yield f"Queries grow with their place t: 1 + {beta:g} ln(1 + floor({t} / {every:,.0f}))."
         if layer.query_scaling.get("counted"):
             yield "There t counts all tokens before, padding too: position_ids do not matter."
     if layer.sinks:

@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any
 
 import torch
@@ -81,25 +80,26 @@ def description(asked: Asked) -> Description:
 def attends(asked: Asked) -> list[tuple[int, Layer]]:
     """Return number and layer of those with attention, from one on; of two stacks the decoder.
 
-    They end before a layer that mixes tokens otherwise: what comes behind it is no longer one token
+    They end with a layer that mixes tokens otherwise: what comes behind it is no longer one token
     again and again.
     """
     layer, several = asked.promises.layer, list(enumerate(description(asked).layers))
     if getattr(asked.subject(awake=False), "decoder", False) and not layer:
         several = [(n, one) for n, one in several if one.stack == "decoder"]
-    several = list(takewhile(lambda one: not one[1].mixer, several[layer:]))
-    if not several:
+    several = several[layer:]
+    mixed = next((n for n, one in enumerate(several) if one[1].mixer), len(several))
+    if not (found := [(n, one) for n, one in several[: mixed + 1] if one.kind != "none"]):
         raise CannotAsk(
             f"layer {layer} has no attention; say layer=, and give one that has, by itself"
         )
-    return [(n, one) for n, one in several if one.kind != "none"]
+    return found
 
 
 def behind_mixers(asked: Asked) -> list[int]:
     """Return the layers with attention that stand behind one that mixes tokens otherwise."""
     layers = list(enumerate(description(asked).layers))
     last = attends(asked)[-1][0]
-    mixed = next((n for n, one in layers if n > last and one.mixer), len(layers))
+    mixed = next((n for n, one in layers if n >= last and one.mixer), len(layers))
     return [n for n, one in layers if n > mixed and one.kind != "none"]
 
 
