@@ -253,7 +253,7 @@ def sight(layer, scores, stage):
     offset = np.arange(length) - np.arange(length)[:, None]
     seen = offset <= 0 if layer.causal else np.ones_like(offset, bool)
     if layer.kind == "window":
-        seen &= offset > -layer.window
+        seen &= abs(offset) < layer.window
     return torch.as_tensor(seen).expand(scores.shape)
 
 

@@ -36,7 +36,8 @@ class Layer:
     kind : {"full", "window", "chunk", "square", "none"}
         What a query may see; "none" where the layer has no attention.
     window : int or None
-        Tokens in sight, the query's own included, or of a chunk, or of a square's side.
+        Tokens in sight, the query's own included, or of a chunk, or of a square's side. A query
+        that sees both sides sees as many on each, its own counted on both.
     shift : int
         Places by which the squares of a picture are moved.
     causal : bool
@@ -277,7 +278,7 @@ def _cycle(values: Values, rule: Mapping[str, Any], n_layers: int) -> list[str]:
     if not every or values.config.get(every) is None:
         return cycle
     n = min(values.need(every), n_layers + 1)
-    if n > 1 and cycle.count(cycle[0]) == 1 < len(cycle) - 1:  # the odd one comes first
+    if cycle.count(cycle[0]) == 1 < len(cycle) - 1:  # the odd one comes first
         return [cycle[0]] + [cycle[-1]] * (n - 1)
     return [cycle[0]] * (n - 1) + [cycle[-1]]
 
@@ -440,6 +441,9 @@ def _sight(
                     f"layer_types lists {kind}, but {name} is {'null' if said is None else said}"
                 )
             window = None
+        both = family.get("window_of_both")  # an entry that counts the tokens of both sides
+        if both and not values.says(name) and values.get(both):
+            window, name = values.need(both) // 2, both
         if window is not None:
             found["kind"] = "window"
             found["window"], sources["window"] = (
@@ -672,11 +676,8 @@ def parameters(
         if under:  # earlier releases scale the layers that see everything
             scaled = label == scaled_label or family.get("scales_all", False)
             own = {**family.get("beside_scaled", {}), **rope} if scaled else {}
-            return (
-                {k: v for k, v in own.items() if k != "rope_theta" or label == "full_attention"},
-                True,
-                "config",
-            )
+            kept = label == "full_attention" or family.get("scales_all", False)
+            return {k: v for k, v in own.items() if k != "rope_theta" or kept}, True, "config"
         return rope, False, "config"
     part = defaults.get(label) if under else defaults
     if part is None:

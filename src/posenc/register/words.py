@@ -24,6 +24,10 @@ SIGHT = {
     "square": "a patch sees its own square of {window} x {window} patches",
     "none": "no attention in this layer",
 }
+BOTH_SIDES = {
+    "full": "a query sees every token",
+    "window": "a query sees itself, {side:,} tokens before it and {side:,} behind it",
+}
 BUCKETS = {
     "t5": "A learned bias for each of {n} buckets of distances, from {max:,} tokens on the last",
     "grid": "A learned bias for each of {n:,} distances down and right in the square",
@@ -104,8 +108,8 @@ def _sight(layer: "Layer") -> str:
     if layer.mixer:
         return f"no attention, but a {MIXED[layer.mixer]}"
     place = f"in the {layer.stack}, " if layer.stack else ""
-    if layer.kind == "full" and not layer.causal:
-        return f"{place}a query sees every token"
+    if layer.kind in BOTH_SIDES and not layer.causal:
+        return place + BOTH_SIDES[layer.kind].format(side=(layer.window or 1) - 1)
     moved = f", moved by {layer.shift} down and right" if layer.shift else ""
     packed = f", and one key for each {layer.compressed} tokens before" if layer.compressed else ""
     return place + SIGHT[layer.kind].format(window=layer.window) + moved + packed
