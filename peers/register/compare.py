@@ -370,7 +370,9 @@ def sights(model, read):
     for n, call in enumerate(probe.run(model, list(range(16)))):
         n = getattr(call.module, "layer_idx", n)
         layer = read.layers[n]
-        hidden = call.mask is None and layer.causal  # its attention hides what comes later by itself
+        hidden = (
+            call.mask is None and layer.causal
+        )  # its attention hides what comes later by itself
         if hidden or (call.mask is not None and call.mask.ndim != 4) or layer.kind == "none":
             continue
         expected = min(16, layer.window or 16) if layer.kind != "chunk" else 15 % layer.window + 1

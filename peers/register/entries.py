@@ -98,7 +98,8 @@ def keep(held):
     families = reading.families()
     for kind in held.keys() & families.keys():
         known = [*held[kind]["reads"]]
-        known += [name for name in held[kind]["nothing"] if not ROTATES.search(name)]
+        chooses = "choices" in families[kind]  # then an entry may speak beside another's value
+        known += [n for n in held[kind]["nothing"] if chooses or not ROTATES.search(n)]
         known += BESIDE.keys() & held[kind]["unbuilt"].keys()
         families[kind]["takes"] = sorted(filter(reading.SOUNDS.search, known))
     write(families)
@@ -216,7 +217,7 @@ def reads(small, kind, before, after):
 def reading_of(description):
     """Return what a description says, sources apart."""
     layers = [dataclasses.replace(layer, sources={}) for layer in description.layers]
-    return layers, description.length, description.trained
+    return layers, description.length, description.trained, description.outside
 
 
 def _still(kind, name, changes, before):
