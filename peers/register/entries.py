@@ -39,6 +39,7 @@ SAID = {
     "layer_rope_theta": [[37_000.0 + n for n in range(8)]],
     "rotary_dim": [32],
     "max_window_layers": [2],
+    "global_attn_every_n_layers": [2, 1],
     "attn_config": [{"softmax_scale": 0.25}],
     "linear_attn_config": [{"full_attn_layers": [2, 4], "kda_layers": [1, 3, 5]}],
     "attention_types": [[[["local", "global"], 1]]],
@@ -88,8 +89,8 @@ def main() -> None:
     for kind in sys.argv[1:] or register.names():
         held[kind] = architecture(kind)
         print(kind, {name: len(part) for name, part in held[kind].items()}, flush=True)
-        for name, (value, problem) in held[kind]["differs"].items():
-            print("  differs:", name, value, problem, flush=True)
+        for name, value in held[kind]["differs"].items():
+            print("  differs:", name, value, flush=True)
         keep(held)
 
 
@@ -103,7 +104,8 @@ def keep(held):
     families = reading.families()
     for kind in held.keys() & families.keys():
         known = [*held[kind]["reads"]]
-        known += [name for name in held[kind]["nothing"] if not ROTATES.search(name)]
+        chooses = "choices" in families[kind]  # then an entry may speak beside another's value
+        known += [n for n in held[kind]["nothing"] if chooses or not ROTATES.search(n)]
         known += BESIDE.keys() & held[kind]["unbuilt"].keys()
         families[kind]["takes"] = sorted(filter(reading.SOUNDS.search, known))
     write(families)
@@ -221,7 +223,7 @@ def reads(small, kind, before, after):
 def reading_of(description):
     """Return what a description says, sources apart."""
     layers = [dataclasses.replace(layer, sources={}) for layer in description.layers]
-    return layers, description.length, description.trained
+    return layers, description.length, description.trained, description.outside
 
 
 def _still(kind, name, changes, before):

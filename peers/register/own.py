@@ -18,6 +18,14 @@ LEARNED = {
 }
 SINES = {"length": "$max_position_embeddings", "offset": 0, "kind": "sinusoidal"}
 HEARD = SINES | {"length": "$max_source_positions", "ends": True}
+SPEECH = [
+    {"what": "A convolution", "over": "$num_conv_pos_embeddings", "where": "before the layers"},
+    {"what": "A convolution", "over": "$conv_depthwise_kernel_size", "where": "in each layer"},
+]
+TURNED_FIRST = (
+    "tokens are turned there before they become queries and keys, so that scores depend on where "
+    "both stand, and a layer's record has no field for that"
+)
 GPTJ = INTERLEAVED | {"base": 10_000.0, "reads": ["rotary_dim"], "table": ANGLES}
 ENCODER = {"causal": False, "n_layers": "encoder_layers", "heads": "encoder_attention_heads"}
 DECODER = {"n_layers": "decoder_layers", "heads": "decoder_attention_heads"}
@@ -79,7 +87,7 @@ RULES = {
         "door": "embed",
         "table": SINES | {"offset": 2, "ends": True, "grows": True},
     },
-    "xlnet": {"door": "bias", "sinusoidal": True},
+    "xlnet": {"door": "bias", "sinusoidal": {}},
     "t5": t5(),
     "mt5": t5(),
     "umt5": t5(shared=False),
@@ -111,7 +119,30 @@ RULES = {
             ("decoder", DECODER | {"table": LEARNED | {"length": "$max_target_positions"}}),
         ],
     },
+    "esm": WHOLE
+    | {
+        "serves": ["default"],
+        "choices": {"position_embedding_type": {"absolute": {"table": PADDED}, "rotary": HALF}},
+    },
+    "wav2vec2-conformer": {
+        "door": "bias",
+        "causal": False,
+        "outside": SPEECH,
+        "choices": {
+            "position_embeddings_type": {
+                "relative": {"sinusoidal": {"order": "interleaved"}},
+                "null": {"door": "none"},
+                "rotary": TURNED_FIRST,
+            }
+        },
+    },
     "swin": {"door": "bias", "squares": True},
+    "pixtral": HALF
+    | {
+        "causal": False,
+        "serves": ["axial"],
+        "sections": {"arrangement": "dealt", "axes": ["height", "width"]},
+    },
     "vit": WHOLE | {"patches": 1},
     "deit": WHOLE | {"patches": 2},
     "dinov2": WHOLE | {"patches": 1},
@@ -142,7 +173,8 @@ MORE = (
     "relative_attention", "max_relative_positions", "position_buckets", "position_biased_input",
     "max_source_positions", "max_target_positions", "image_size", "patch_size", "depths",
     "window_size", "embed_dim", "clamp_len", "attn_type", "alibi", "rotary_value",
-    "pad_token_id", "rotary_dim", "num_channels", "embedding_size",
+    "pad_token_id", "rotary_dim", "num_channels", "embedding_size", "num_conv_pos_embeddings",
+    "conv_depthwise_kernel_size",
 )  # fmt: skip
 
 
@@ -150,7 +182,9 @@ def family(kind, kept):
     """Return what the register holds of a family, with the defaults of its class."""
     default = probe.CONFIG_MAPPING[kind]().to_dict()
     defaults = {
-        name: default[name] for name in (*kept, *MORE) if default.get(name) not in (None, [])
+        name: default[name]
+        for name in (*kept, *MORE, *RULES[kind].get("choices", ()))
+        if default.get(name) not in (None, [])
     }
     return {"scale": "head_dim"} | RULES[kind] | {"defaults": defaults}
 
@@ -158,7 +192,7 @@ def family(kind, kept):
 def fields(kind):
     """Return which fields of a layer are compared through scores and tables."""
     seen = ["door", "kind", "causal", "n_heads", "head_dim", "scale"]
-    entries = set(_entries(RULES[kind]))
+    entries = {name for name, _ in _entries(RULES[kind])}
     signs = {
         "table": {"table", "patches"},
         "window": {"window_entry", "squares"},
@@ -166,18 +200,20 @@ def fields(kind):
         "slopes": {"slopes"},
         "buckets": {"buckets", "squares", "disentangled"},
         "relative": {"sinusoidal", "disentangled"},
+        "sections": {"sections"},
+        "outside": {"outside"},
     }
     seen += [name for name, those in signs.items() if those & entries]
-    if RULES[kind]["door"] == "rotate":
+    if ("door", "rotate") in _entries(RULES[kind]):
         seen += ["turning", "first", "pairing", "pairing_after", "direction", "base"]
     return seen + (["scaling", "gain"] if kind == "falcon" else [])
 
 
 def _entries(rule):
-    """Yield the names of all entries of a rule, those of its parts included."""
+    """Yield all entries of a rule with their values, those of its parts included."""
     parts = rule.items() if isinstance(rule, dict) else enumerate(rule)
     for name, value in parts:
-        yield name
+        yield name, value
         if isinstance(value, dict | list | tuple):
             yield from _entries(value)
 
@@ -202,6 +238,14 @@ def small(kind):
 
 
 NEEDED = {
+    "esm": {"vocab_size": 64, "pad_token_id": 1},
+    "wav2vec2-conformer": {
+        "conv_dim": [16] * 7,
+        "num_conv_pos_embedding_groups": 4,
+        "num_conv_pos_embeddings": 12,
+        "conv_depthwise_kernel_size": 5,
+    },
+    "pixtral": {"image_size": 96},
     "swin": {"embed_dim": 12, "depths": [2, 2, 2, 1], "num_heads": [1, 2, 3, 4]},
     "xmod": {"default_language": "en_XX"},
     "gptj": {"n_head": 2, "n_embd": 256},
@@ -281,6 +325,21 @@ VARIED = {
         "lengths": {"max_source_positions": 100, "max_target_positions": 60},
         "8 heads": {"encoder_attention_heads": 8, "max_source_positions": 150},
         "layers": {"encoder_layers": 1, "decoder_layers": 3, "max_source_positions": 90},
+    },
+    "esm": {
+        "length": {"max_position_embeddings": 40, "pad_token_id": 3},
+        "rotary": {"position_embedding_type": "rotary"},
+        "base": {"position_embedding_type": "rotary", "rope_theta": 500.0, "is_decoder": True},
+    },
+    "wav2vec2-conformer": {
+        "8 heads": {"num_attention_heads": 8, "num_conv_pos_embeddings": 9},
+        "short": {"max_source_positions": 20, "conv_depthwise_kernel_size": 7},
+        "none": {"position_embeddings_type": None},
+    },
+    "pixtral": {
+        "base": {"rope_parameters": {"rope_type": "axial", "rope_theta": 500.0}},
+        "earlier": {"rope_theta": 300.0, "patch_size": 8},
+        "oblong": {"image_size": [64, 160], "num_attention_heads": 2},
     },
     "swin": {
         "window": {"window_size": 5, "image_size": 160, "depths": [2, 2], "num_heads": [2, 4]},

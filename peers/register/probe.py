@@ -20,12 +20,14 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING,
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_MAPPING,
 )
 
 from posenc.register import reading
 
 MEMORY = 6 << 30  # bytes; some default configurations would take a hundred times as much
-TYPES = (*MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "mistral4", "muse_spark_text")
+ENCODERS = ("modernbert", "nomic_bert")
+TYPES = (*MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "mistral4", "muse_spark_text", *ENCODERS)
 HEADS = (
     "num_attention_heads",
     "n_head",
@@ -78,6 +80,7 @@ MIXER = re.compile(
     "ShortConv|RecurrentBlock|LightningAttention|(?<!Kimi)LinearAttention$"
 )
 LAYER = re.compile(r"(?:^|\.)layers\.(\d+)\.")
+WINDOWS = ("sliding_window", "sliding_window_size", "attention_window_size", "local_attention")
 TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 
 
@@ -151,8 +154,7 @@ def small(kind, n_layers=8, **changes):
 def windows(kind, default):
     """Return the entries for a window that a class reads, be they null by default."""
     reads = "windowed" in reading.families()[kind]
-    names = ("sliding_window", "sliding_window_size", "attention_window_size")
-    return [name for name in names if default.get(name) or (name in default and reads)]
+    return [name for name in WINDOWS if default.get(name) or (name in default and reads)]
 
 
 def _watch(module, query, key, value, attention_mask, **options):
@@ -174,9 +176,11 @@ def _mark(config):
 
 
 def class_of(config):
-    """Return the class of a configuration's causal model, or of its text model."""
+    """Return the class of a configuration's causal model, of its text model, or of an encoder."""
     if type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
         return MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
+    if config.model_type in ENCODERS:
+        return MODEL_MAPPING[type(config)]
     module = importlib.import_module(type(config).__module__.replace("configuration_", "modeling_"))
     for name, found in vars(module).items():
         known = name.endswith(("TextModel", "ForCausalLM"))

@@ -45,6 +45,7 @@ KEPT = (
     "sliding_window",
     "sliding_window_size",
     "attention_window_size",
+    "local_attention",
     "attention_chunk_size",
     "no_rope_layer_interval",
     "query_pre_attn_scalar",
@@ -65,7 +66,16 @@ KEPT = (
 )
 WORKED_OUT = ("num_hidden_layers", "layer_types")
 ASKED = 7  # tokens of a window that a class has only where its configuration says one
-MESSAGE = {  # what happens to values, which the probe does not see, and to several tokens' keys
+BOTH_SIDES = {
+    "window_of_both": "local_attention",
+    "scales_all": True,
+    "base_entries": {
+        "full_attention": "global_rope_theta", "sliding_attention": "local_rope_theta",
+    },
+}  # fmt: skip
+MESSAGE = {  # what the probe does not see: values, keys of several tokens, an entry's other names
+    "modernbert": BOTH_SIDES,
+    "modernbert-decoder": BOTH_SIDES,
     "deepseek_v4": {
         "values_turn": True,
         "turned_back": True,
@@ -497,11 +507,9 @@ def _others(kind, rows, here, defaults, default):
         found["head_dims"] = widths
     if row["softcap"]:
         found["softcap"] = True
-    window = (
-        default.get("sliding_window")
-        or default.get("sliding_window_size")
-        or default.get("attention_window_size")
-    )
+    window = next((default[name] for name in probe.WINDOWS if default.get(name)), None)
+    if not default.get("sliding_window") and default.get("local_attention"):
+        window //= 2  # on each side
     windowed = {here[n]: r["window"] for n, (_, r) in rows.items() if r["window"] and n < len(here)}
     if not window and "sliding_window" in default:  # null by default, and many releases say one
         window, windowed = ASKED, _windowed(kind, here)

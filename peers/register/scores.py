@@ -25,8 +25,11 @@ ROUNDING = 2e-5  # of the largest score, or entry of a table: float32 arithmetic
 ANGLES = 1e-6  # of an angle: float32 frequencies of sinusoids, and their products with positions
 MASKED = -90.0  # Swin adds -100, the others the smallest numbers there are; see `awake`
 LONGEST = 300
+PICTURES = 2  # which Pixtral reads one after the other, as one sequence
+HEARD = 70  # tokens, each of 400 samples of sound, 320 after the last one's
 SEPARATE = (
     ("q_proj", "k_proj"), ("query", "key"), ("q", "k"), ("query_proj", "key_proj"),
+    ("linear_q", "linear_k"),
 )  # fmt: skip
 FUSED = ("c_attn", "qkv_proj", "query_key_value", "Wqkv", "in_proj")
 CROSS = ("encoder_attn", "EncDecAttention", "crossattention")
@@ -148,7 +151,7 @@ def heads(kind, module, layer, config):
     return tuple(t.unflatten(-1, (-1, d)).transpose(1, 2) for t in (query, key))
 
 
-def turned(read, n, rows):
+def turned(read, n, rows, config):
     """Return queries or keys turned by what the register says."""
     layer = read.layers[n]
     rows = rows.numpy().copy()
@@ -156,6 +159,12 @@ def turned(read, n, rows):
     omega = read.inv_freq(n, length)
     first, second = pairs(layer, len(omega))
     angles = np.outer(np.arange(length), omega)
+    if layer.sections:  # pictures, one after the other: patches row after row
+        n_rows, n_columns = (side // config.patch_size for side in own.sides(config.image_size))
+        places = np.divmod(np.arange(length) % (n_rows * n_columns), n_columns)
+        for axis, place in zip(("height", "width"), places, strict=True):
+            turn = list(layer.sections[axis])
+            angles[:, turn] = np.outer(place, omega[turn])
     z = (rows[..., first] + 1j * rows[..., second]) * np.exp(1j * layer.direction * angles)
     rows[..., first], rows[..., second] = layer.gain * z.real, layer.gain * z.imag
     return torch.as_tensor(rows)
@@ -168,8 +177,9 @@ def predicted(kind, read, n, module, model):
     check("n_heads", layer.n_heads, query.shape[1], n)
     check("head_dim", layer.head_dim, query.shape[-1], n)
     if layer.door == "rotate":
-        query, key = turned(read, n, query), turned(read, n, key)
-    content = query + module.r_w_bias.double()[:, None] if kind == "xlnet" else query
+        query, key = (turned(read, n, rows, model.config) for rows in (query, key))
+    sinusoidal = layer.relative and layer.relative["kind"] == "sinusoidal"
+    content = query + _learned(module, "r_w_bias", "pos_bias_u")[:, None] if sinusoidal else query
     scores = content @ key.transpose(-1, -2) * layer.scale
     place = np.arange(scores.shape[-1])
     offsets = place - place[:, None]  # key's place minus query's
@@ -198,6 +208,16 @@ def predicted(kind, read, n, module, model):
     return scores
 
 
+def _learned(module, *names):
+    """Return the first of these parameters that a module has."""
+    return next(getattr(module, name) for name in names if hasattr(module, name)).detach().double()
+
+
+def _in_heads(linear, layer):
+    """Return a map's weight as (width, heads, d_head)."""
+    return linear.weight.detach().double().T.unflatten(-1, (-1, layer.head_dim))
+
+
 def _table_of_buckets(layer, module, model):
     """Return T5's biases: the layer's own, or of the stack's first layer."""
     part = getattr(model, layer.stack) if layer.stack else model.encoder
@@ -218,8 +238,11 @@ def _relative(read, n, query, key, module, model, offsets):
         last = int(offsets.max())
         away = np.clip(np.arange(-last, last + 1), -bound, bound)  # query's place minus key's
         codes = distances.sinusoids(away, layer.relative["width"], layer.relative)
-        vectors = torch.einsum("rh,hnd->nrd", torch.as_tensor(codes), module.r.detach().double())
-        query = query + module.r_r_bias.detach().double()[:, None]
+        maps = (
+            _learned(module, "r") if hasattr(module, "r") else _in_heads(module.linear_pos, layer)
+        )
+        vectors = torch.einsum("rh,hnd->nrd", torch.as_tensor(codes), maps)
+        query = query + _learned(module, "r_r_bias", "pos_bias_v")[:, None]
         index = torch.as_tensor(last - offsets).expand(*query.shape[:2], *offsets.shape)
         return (query @ vectors.transpose(-1, -2)).gather(-1, index) * layer.scale
     table = model.encoder.get_rel_embedding().detach()
@@ -253,7 +276,10 @@ def sight(layer, scores, stage):
     offset = np.arange(length) - np.arange(length)[:, None]
     seen = offset <= 0 if layer.causal else np.ones_like(offset, bool)
     if layer.kind == "window":
-        seen &= offset > -layer.window
+        seen &= abs(offset) < layer.window
+    if layer.sections:
+        picture = np.arange(length) * PICTURES // length
+        seen = picture == picture[:, None]
     return torch.as_tensor(seen).expand(scores.shape)
 
 
@@ -286,6 +312,7 @@ def compare(kind, changes, said=None):
     config = probe.CONFIG_MAPPING[kind](**small)
     model = build(config)
     length = min([LONGEST, *(one.table["length"] for one in read.layers if one.table)])
+    convolutions(model, read)
     tables = [one.table for one in _firsts(read) if one.table and one.table["kind"] != "angles"]
     found = {"layers": len(read.layers)}
     run(kind, model, length)
@@ -298,6 +325,20 @@ def compare(kind, changes, said=None):
     if tables:
         found["tables"] = float(f"{added(kind, model, read, length):.3g}")
     return found
+
+
+def convolutions(model, read):
+    """Compare over how many tokens convolutions go, before the layers and in them."""
+    if not read.outside:
+        return
+    for one in read.outside:
+        inside = one["where"] == "in each layer"
+        sizes = {
+            module.kernel_size[0]
+            for name, module in model.encoder.named_modules()
+            if isinstance(module, nn.Conv1d) and (".layers." in f".{name}") == inside
+        }
+        check(f"convolutions {one['where']}", {one["over"]}, sizes - {1}, "all")
 
 
 def _firsts(read):
@@ -337,11 +378,15 @@ def run(kind, model, length, constant=False):
     WATCHED.scores.clear(), WATCHED.outputs.clear(), WATCHED.inputs.clear()
     draw = torch.Generator().manual_seed(1)
     if hasattr(model.config, "image_size"):
-        shape = (1, 3, *own.sides(model.config.image_size))
+        many = PICTURES if hasattr(model, "patch_positional_embedding") else 1
+        shape = (many, 3, *own.sides(model.config.image_size))
         noise = torch.zeros(shape) if constant else torch.randn(shape, generator=draw)
         return model(pixel_values=noise)
     tokens = torch.randint(5, 60, (1, length), generator=draw)
     tokens = torch.full_like(tokens, 7) if constant else tokens
+    if kind == "wav2vec2-conformer":
+        sound = torch.zeros if constant else lambda *shape: torch.randn(*shape, generator=draw)
+        return model(input_values=sound(1, 400 + 320 * (HEARD - 1)))
     if kind == "whisper":
         heard = torch.zeros(1, model.config.num_mel_bins, 2 * model.config.max_source_positions)
         return model(input_features=heard, decoder_input_ids=tokens)

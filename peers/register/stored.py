@@ -28,6 +28,7 @@ CASES = {
     "nanochat": ("base",),
     "olmo3": ("yarn",),
     "qwen3": ("yarn",),
+    "modernbert": ("default",),
 }
 RELEASED = (  # a released model for each schedule that tables of released numbers hold
     "google/gemma-3-12b-it", "meta-llama/Meta-Llama-3.1-8B", "openai/gpt-oss-20b",

@@ -15,13 +15,14 @@ from peers.register import own, probe, scores
 
 STORED = Path(__file__).parents[2] / "tests/register/scored.json"
 PLACES = [0, 1, 7, 60, 99]
-TURNED = {"gptj": "8 heads", "codegen": "8 heads", "roformer": "default", "falcon": "yarn"}
+TURNED = {"gptj": "8 heads", "codegen": "8 heads", "roformer": "default", "falcon": "yarn",
+          "esm": "rotary"}  # fmt: skip
 SLOPES = {"bloom": "6 heads", "mpt": "6 heads", "falcon": "alibi, 6 heads"}
 ROWS = {"t5": "buckets", "umt5": "far", "mpnet": "default", "deberta": "span",
         "deberta-v2": "buckets"}  # fmt: skip
 TABLES = {"gpt2": "length 40", "opt": "length 40", "bart": "length 40", "roberta": "length 40",
           "marian": "length 40", "xglm": "length 40", "whisper": "lengths", "mpnet": "length",
-          "gpt_neo": "length", "deit": "size"}  # fmt: skip
+          "gpt_neo": "length", "deit": "size", "esm": "default"}  # fmt: skip
 SIGHT = {"bert": "default", "roberta": "length 90", "xlnet": "uni", "gpt_neo": "window"}
 
 

@@ -19,7 +19,8 @@ def said(kind, entries):
         found = register.read(config)
     except register.ConfigError:
         return None
-    return [dataclasses.replace(layer, sources={}) for layer in found.layers], found.length
+    layers = [dataclasses.replace(layer, sources={}) for layer in found.layers]
+    return layers, found.length, found.outside
 
 
 def test_each_architecture_was_asked():

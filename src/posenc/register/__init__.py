@@ -75,7 +75,8 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     ------
     ConfigError
         A ValueError, if it is no JSON object, larger than 10 MB, of an architecture that the
-        register does not know, or if an entry is missing, means nothing or contradicts another.
+        register does not know or cannot describe, or if an entry is missing, means nothing or
+        contradicts another.
 
     Source: layouts as probed in Hugging Face's transformers, schedules of `posenc.schedules`.
 
@@ -120,6 +121,7 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
         towers=towers,
         others=others,
         checks=tuple(checks),
+        outside=rules.outside(asked, family),
     )
 
 
@@ -206,6 +208,9 @@ class Description:
         Those of them that the register does not know, or that lack what is needed.
     checks : tuple of str
         What its reader should check about the name of the architecture.
+    outside : tuple of mappings
+        What tells the order of tokens outside attention: `what` it is, `over` how many tokens, and
+        `where`.
     """
 
     family: str
@@ -222,6 +227,7 @@ class Description:
     towers: tuple[tuple[str, "Description"], ...] = ()
     others: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
+    outside: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def made_for(self) -> int | None:
@@ -253,7 +259,9 @@ class Description:
         if one.door != "rotate" or one.base is None or one.head_dim is None:
             raise ValueError(f"layer {layer} of {self.family} does not turn its queries")
         length = 1 if length is None else _checks.count("length", length, minimum=1)
-        return scaling.inv_freq(one.base, one.turning, one.head_dim, one.scaling, length)
+        omega = scaling.inv_freq(one.base, one.turning, one.head_dim, one.scaling, length)
+        n_axes = len(one.sections) if one.dealt and one.sections else 1
+        return np.concatenate([omega[axis::n_axes] for axis in range(n_axes)])
 
     def rows(self, layer: int, offsets: ArrayLike) -> NDArray[np.int64]:
         """Return which row of a layer's learned table each distance takes.

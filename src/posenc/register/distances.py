@@ -187,9 +187,11 @@ def _logarithmic(distance: NDArray[Any], n: int, most: int) -> NDArray[np.int64]
 
 
 def sinusoids(positions: ArrayLike, width: int, table: Mapping[str, Any]) -> NDArray[np.float64]:
-    """Return rows of a sinusoidal table whose sines come first, then the cosines."""
+    """Return rows of a sinusoidal table: sines first, then cosines, or side by side."""
     omega = frequencies.geometric(width, table.get("base", 10_000.0))
     if table.get("ends"):  # the last pair's wavelength is 2 pi times the base, not a step less
         omega = table.get("base", 10_000.0) ** -np.linspace(0, 1, width // 2)
     angles = np.asarray(positions, float)[..., None] * omega
+    if table.get("order") == "interleaved":
+        return np.stack((np.sin(angles), np.cos(angles)), -1).reshape(*angles.shape[:-1], -1)
     return np.concatenate((np.sin(angles), np.cos(angles)), -1)

@@ -106,6 +106,8 @@ def _alibi(family: str, layer: "Layer") -> "Position":
 def _relative(family: str, layer: "Layer") -> "Position":
     relative, buckets = layer.relative or {}, layer.buckets or {}
     if relative["kind"] == "sinusoidal":
+        if relative.get("order") == "interleaved":
+            _lacking("sines and cosines side by side", family)
         if relative["bound"]:
             _lacking(f"distances that end at {relative['bound']}", family)
         if relative["width"] != _sizes(layer)[0]:
@@ -141,6 +143,8 @@ def _rotary(family: str, layer: "Layer") -> "Position":
         return encodings.make(
             "rotary", *_sizes(layer), first=layer.first or 0, direction=layer.direction, **options
         )
+    if layer.dealt:
+        _lacking("axes that take frequencies in turn", family)
     if layer.first or layer.direction != 1 or "keep" in options:
         _lacking("axes that share pairs other than those of plain RoPE", family)
     return _sections(family, layer, options)

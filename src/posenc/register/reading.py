@@ -54,6 +54,7 @@ def given(config: Mapping[str, Any] | str | os.PathLike[str]) -> Given:
     elif isinstance(config, str) and config in released():
         found = Given(dict(released()[config]["config"]))
     elif isinstance(config, str | os.PathLike):
+        check_refused(config)
         found = _file(config)
     else:
         raise ConfigError(
@@ -98,11 +99,15 @@ def released() -> dict[str, dict[str, Any]]:
     return _held("released.json")
 
 
+def check_refused(name: Any) -> None:
+    """Raise ConfigError for an architecture that is known, and that no record describes."""
+    if isinstance(name, str) and (why := _held("refused.json").get(name)):
+        raise ConfigError(f"model_type {name!r} is not read here: {why}")
+
+
 @functools.cache
-def _held(name: str) -> dict[str, dict[str, Any]]:
-    held: dict[str, dict[str, Any]] = json.loads(
-        (resources.files(__package__) / name).read_text("utf-8")
-    )
+def _held(name: str) -> dict[str, Any]:
+    held: dict[str, Any] = json.loads((resources.files(__package__) / name).read_text("utf-8"))
     return held
 
 
@@ -110,6 +115,7 @@ def architecture(config: Mapping[str, Any]) -> tuple[str, list[str]]:
     """Return the architecture of a configuration, with what is to be checked about that."""
     name, code = config.get("model_type"), config.get("auto_map")
     known = _of_classes(config.get("architectures"))
+    check_refused(name)
     decides = "code of its own, which decides what the model does" if code else ""
     own_class = bool(code) and known not in (None, name)  # as in MiniMax-M2's first releases
     if isinstance(name, str) and name in families() and not own_class:

@@ -37,7 +37,8 @@ class Layer:
     kind : {"full", "window", "chunk", "square", "none"}
         What a query may see; "none" where the layer has no attention.
     window : int or None
-        Tokens in sight, the query's own included, or of a chunk, or of a square's side.
+        Tokens in sight, the query's own included, or of a chunk, or of a square's side. A query
+        that sees both sides sees as many on each, its own counted on both.
     shift : int
         Places by which the squares of a picture are moved.
     causal : bool
@@ -69,6 +70,8 @@ class Layer:
         are "counted", t is the number of tokens before, whatever their positions.
     sections : mapping or None
         Numbers of the pairs that each axis turns, where positions have several.
+    dealt : bool
+        Whether the axes take frequencies in turn, from the fastest on, not one after the other.
     table : mapping or None
         Length, offset (row of position 0), width and kind of a table of positions. In a
         "sinusoidal" one sines come first, then cosines; one of "angles" is looked up where queries
@@ -120,6 +123,7 @@ class Layer:
     softcap: float | None = None
     query_scaling: Mapping[str, float] | None = None
     sections: Mapping[str, tuple[int, ...]] | None = None
+    dealt: bool = False
     table: Mapping[str, Any] | None = None
     slopes: Mapping[str, Any] | None = None
     buckets: Mapping[str, Any] | None = None
@@ -201,7 +205,28 @@ def _switched(values: Values, family: Mapping[str, Any]) -> Mapping[str, Any]:
     for entry, rules in family.get("if", {}).items():
         if values.get(entry):
             family = {**family, **rules}
+    for entry, choices in family.get("choices", {}).items():
+        family = {**family, **_chosen(values, entry, choices)}
     return family
+
+
+def _chosen(
+    values: Values, entry: str, choices: Mapping[str, Mapping[str, Any] | str]
+) -> Mapping[str, Any]:
+    """Return the rules of an entry's value; what has none is refused, with the reason if known."""
+    said = values.config.get(entry) if entry in values.config else values.defaults.get(entry)
+    rules = choices.get("null" if said is None else str(said), "")
+    if isinstance(rules, Mapping):
+        return rules
+    read = [name for name, known in choices.items() if isinstance(known, Mapping)]
+    why = f"{rules}; " if rules else ""
+    raise ConfigError(f"{entry} = {said!r:.60} is not read here: {why}known are {', '.join(read)}")
+
+
+def outside(config: Mapping[str, Any], family: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """Return what tells the order of tokens outside attention."""
+    values = Values(config, family.get("defaults", {}))
+    return tuple(_filled(values, rule) for rule in family.get("outside", ()))
 
 
 def _square(numbers: Mapping[str, Any]) -> Layer:
@@ -326,7 +351,7 @@ def _cycle(values: Values, rule: Mapping[str, Any], n_layers: int) -> list[str]:
     if not every or values.config.get(every) is None:
         return cycle
     n = min(values.need(every), n_layers + 1)
-    if n > 1 and cycle.count(cycle[0]) == 1 < len(cycle) - 1:  # the odd one comes first
+    if cycle.count(cycle[0]) == 1 < len(cycle) - 1:  # the odd one comes first
         return [cycle[0]] + [cycle[-1]] * (n - 1)
     return [cycle[0]] * (n - 1) + [cycle[-1]]
 
@@ -410,7 +435,8 @@ def _added(
         found |= distances.disentangled(values, family["disentangled"])
         sources |= {"buckets": "config", "relative": "config"}
     if "sinusoidal" in family:
-        found["relative"], sources["relative"] = distances.sinusoidal(values), "code"
+        found["relative"] = distances.sinusoidal(values) | family["sinusoidal"]
+        sources["relative"] = "code"
         found["causal"] = values.get("attn_type") == "uni"
     if "patches" in family:
         found["table"], sources["table"] = distances.pictures(values, family["patches"]), "config"
@@ -495,6 +521,9 @@ def _sight(
                     f"layer_types lists {kind}, but {name} is {'null' if said is None else said}"
                 )
             window = None
+        both = family.get("window_of_both")  # an entry that counts the tokens of both sides
+        if both and not values.says(name) and values.get(both):
+            window, name = values.need(both) // 2, both
         if window is not None:
             found["kind"] = "window"
             found["window"], sources["window"] = (
@@ -667,6 +696,7 @@ def _rotation(
     ):
         found["pairing"] = found["pairing_after"]
     found["sections"], sources["sections"] = _sections(rope, family, turning // 2, source)
+    found["dealt"] = (family.get("sections") or {}).get("arrangement") == "dealt"
 
 
 def _grown(
@@ -708,6 +738,8 @@ def _sections(
         if said:
             raise ConfigError("mrope_section is said, which this family's code does not read")
         return None, "code"
+    if rule["arrangement"] == "dealt":
+        return _in_blocks(rule["axes"], n_pairs), "code"
     sizes = said or rule["default"]
     if not isinstance(sizes, list | tuple) or [type(n) for n in sizes] != [int] * 3:
         raise ConfigError(f"mrope_section must be three whole numbers, got {sizes!r:.60}")
@@ -727,6 +759,14 @@ def _sections(
         split = [tuple(pairs[2 * first :]), *(tuple(pairs[n : 2 * first : 2]) for n in (0, 1))]
     axes = dict(zip(("time", "height", "width"), split, strict=True))
     return axes, source if said else "code"
+
+
+def _in_blocks(axes: list[str], n_pairs: int) -> dict[str, tuple[int, ...]]:
+    """Return as many pairs for each axis, one axis after the other."""
+    if n_pairs % len(axes):
+        raise ConfigError(f"{len(axes)} axes cannot share {n_pairs} pairs evenly")
+    each = n_pairs // len(axes)
+    return {axis: tuple(range(n * each, (n + 1) * each)) for n, axis in enumerate(axes)}
 
 
 def parameters(
@@ -757,12 +797,14 @@ def parameters(
             return (None if part is None else mapping(f"{name}.{label}", part)), True, "config"
         if under:  # earlier releases scale the layers that see everything
             scaled = label == scaled_label or family.get("scales_all", False)
+            if family.get("scales_all") and "type" in rope and "rope_type" not in rope:
+                raise ConfigError(
+                    f"{name} says type = {rope['type']!r:.60}, which the class of this family does "
+                    "not read; it must be called rope_type"
+                )
             own = {**family.get("beside_scaled", {}), **rope} if scaled else {}
-            return (
-                {k: v for k, v in own.items() if k != "rope_theta" or label == "full_attention"},
-                True,
-                "config",
-            )
+            kept = label == "full_attention" or family.get("scales_all", False)
+            return {k: v for k, v in own.items() if k != "rope_theta" or kept}, True, "config"
         return rope, False, "config"
     part = defaults.get(label) if under else defaults
     if part is None:
@@ -832,7 +874,7 @@ def _base(values: Values, family: Mapping[str, Any], kind: str) -> tuple[Any, st
     )
     if values.says("rope_theta") and not (separate and kind in WINDOWED):
         return values.find("rope_theta")
-    default = own.get("rope_theta")
+    default = own.get("rope_theta") or values.defaults.get("rope_theta")
     return (default, "default") if default else (10_000.0, "code")
 
 

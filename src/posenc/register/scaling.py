@@ -65,10 +65,10 @@ def idle(rope: Mapping[str, Any], family: Mapping[str, Any]) -> tuple[str, ...]:
 
 def kind_of(rope: Mapping[str, Any], family: Mapping[str, Any]) -> str:
     """Return the name of a schedule, as it is called today and in this family."""
-    given = rope.get("rope_type") or rope.get("type") or "default"
+    served = family.get("serves", KINDS)
+    given = rope.get("rope_type") or rope.get("type") or next(iter(served))
     earlier = EARLIER | family.get("earlier", {})
     kind = earlier.get(given, given) if isinstance(given, str) else None
-    served = family.get("serves", KINDS)
     if kind is None or kind not in served:
         raise ConfigError(f"rope_type must be one of {', '.join(served)}, got {given!r:.60}")
     return kind
@@ -80,7 +80,7 @@ def check(
     """Return a schedule's kind and numbers, None where frequencies stay as trained."""
     kind = kind_of(rope, family)
     _agree(rope)
-    if kind in ("default", "mrope"):
+    if kind in ("default", "mrope", "axial"):
         return None
     if lacking := [name for name in KINDS[kind] if rope.get(name) is None]:
         raise ConfigError(f"the schedule {kind!r} needs {' and '.join(lacking)}, which is not said")

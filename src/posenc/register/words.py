@@ -24,6 +24,10 @@ SIGHT = {
     "square": "a patch sees its own square of {window} x {window} patches",
     "none": "no attention in this layer",
 }
+BOTH_SIDES = {
+    "full": "a query sees every token",
+    "window": "a query sees itself, {side:,} tokens before it and {side:,} behind it",
+}
 BUCKETS = {
     "t5": "A learned bias for each of {n} buckets of distances, from {max:,} tokens on the last",
     "grid": "A learned bias for each of {n:,} distances down and right in the square",
@@ -43,6 +47,7 @@ BESIDE = {
     "behind": "; a {mixer} follows, which reads what attention gives, too",
 }
 MIXED = {"recurrent": "recurrent layer", "convolution": "convolution"}
+NUMBERS = {2: "two", 3: "three"}
 NOTHING = "a mask that hides what comes later, and nothing else"
 
 
@@ -95,8 +100,11 @@ def _order(description: "Description") -> Iterator[str]:
     still = [layer for layer in layers if layer.kind != "none" and layer.door == "none"]
     if any(layer.mixer for layer in layers) or (still and turning):
         yield f"Order comes from {', and from '.join(sources)}."
-    elif still and not any(layer.table for layer in layers):
+    elif still and not any(layer.table for layer in layers) and not description.outside:
         yield f"Order comes from {NOTHING if still[0].causal else 'nowhere'}."
+    besides = ", too" if any(layer.door != "none" for layer in layers) else ""
+    for one in description.outside:
+        yield f"{one['what']} over {one['over']} tokens {one['where']} tells their order{besides}."
 
 
 def _by_default(description: "Description") -> bool:
@@ -109,8 +117,10 @@ def _sight(layer: "Layer") -> str:
     if layer.mixer and layer.kind == "none":
         return f"no attention, but a {MIXED[layer.mixer]}"
     place = f"in the {layer.stack}, " if layer.stack else ""
-    if layer.kind == "full" and not layer.causal:
-        return f"{place}a query sees every token"
+    if layer.sections and "time" not in layer.sections:
+        return f"{place}a query sees every patch of its picture"
+    if layer.kind in BOTH_SIDES and not layer.causal:
+        return place + BOTH_SIDES[layer.kind].format(side=(layer.window or 1) - 1)
     moved = f", moved by {layer.shift} down and right" if layer.shift else ""
     packed = f", and one key for each {layer.compressed} tokens before" if layer.compressed else ""
     sight = place + SIGHT[layer.kind].format(window=layer.window) + moved + packed
@@ -248,8 +258,9 @@ def _rotation(
     if layer.direction == -1:
         yield "They turn the other way round than in the paper."
     if layer.sections:
-        shared = [f"{axis} turns {_listed(pairs)}" for axis, pairs in layer.sections.items()]
-        yield f"Positions have three axes: {', '.join(shared)}. Text has the same place on each."
+        yield _axes(layer.sections)
+    if layer.dealt:
+        yield f"The axes take frequencies in turn: {next(iter(layer.sections or ()))} the fastest."
     if layer.alpha and layer.base:
         power = f"{layer.alpha:,.10g}^({layer.turning}/{layer.turning - 2})"
         old = layer.base / layer.alpha ** (layer.turning / (layer.turning - 2))
@@ -259,6 +270,12 @@ def _rotation(
     if layer.idle:
         yield f"Said, and not used by this schedule: {', '.join(layer.idle)}."
     yield from _turns(description, number, layer, asked)
+
+
+def _axes(sections: Mapping[str, Sequence[int]]) -> str:
+    shared = [f"{axis} turns {_listed(pairs)}" for axis, pairs in sections.items()]
+    text = " Text has the same place on each." if "time" in sections else ""
+    return f"Positions have {NUMBERS[len(shared)]} axes: {', '.join(shared)}.{text}"
 
 
 def _listed(pairs: Sequence[int]) -> str:
@@ -297,6 +314,8 @@ def _turns(
     description: "Description", number: int, layer: "Layer", asked: int | None
 ) -> Iterator[str]:
     """Yield how many pairs turn less than once, before a schedule and at the lengths of today."""
+    if layer.dealt:  # places in a picture are no numbers of tokens
+        return
     far = _reach(layer)
     made = description.made_for
     if far and far < (asked or made or 0):
@@ -385,7 +404,7 @@ def _checks(description: "Description", asked: int | None) -> Iterator[str]:
             says = "the length of training"
         yield f"{asked:,} tokens are {asked / length:.3g} times {says}."
         yield _longer(description, rotating, asked)
-    if rotating:
+    if any(layer.causal for layer in rotating):  # others need all tokens at once
         grows = sorted(kinds & set(GROWS))
         if grows:
             kind = " and ".join(grows)
