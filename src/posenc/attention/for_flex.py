@@ -65,8 +65,9 @@ def score_mod(
     What is read beside the scores is as short as the encoding allows. ALiBi reads its slopes and no
     table: in a causal attention it adds the slope times the number of the key. T5 and KERPLE read
     one number for each offset, and so does FIRE as long as all queries stand below its threshold.
-    Shaw's keys and distance profiles read one number for each query and clipped offset. All else, products such as
-    TUPE's, given positions and single queries included, reads a matrix of queries and keys.
+    Shaw's keys and distance profiles read one number for each query and clipped offset. All else,
+    products such as TUPE's, given positions and single queries included, reads a matrix of queries
+    and keys.
 
     Numbers of keys are large where texts are long: with slope 1/2, scores around key 100,000 are
     rounded to steps of 0.004 in float32. In training, `causal=False` lets ALiBi go by distance

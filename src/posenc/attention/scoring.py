@@ -23,9 +23,9 @@ class QueryScaling:
     every : float
         Places of a step, above 0. The first of them leave queries as they are.
     shift : float
-        How many places earlier the steps come: 1 for Llama 4 and Inkling, 0 for Ministral 3.
+        How many places earlier the steps come: 1 for Llama 4 and Inkling 2, 0 for Ministral 3.
     smooth : bool
-        Whether growth has no steps and begins at place `every - shift`, as in Inkling.
+        Whether growth has no steps and begins at place `every - shift`, as in Inkling 2.
 
     Raises
     ------
@@ -35,8 +35,8 @@ class QueryScaling:
     Notes
     -----
     Llama 4 grows the queries of its layers without positions so, by where a token stands in the
-    cache, padding counted; Ministral 3 those of all layers, by their positions; Inkling and Inkling
-    2 those of their layers without a window. Source: Nakanishi (2025), Scalable-Softmax, from which
+    cache, padding counted; Ministral 3 those of all layers, by their positions; Inkling 2
+    those of its layers without a window. Source: Nakanishi (2025), Scalable-Softmax, from which
     Meta took the logarithm.
 
     Examples

@@ -14,13 +14,13 @@ _EPSILON = 1e-6  # of a length, as in the program
 
 
 class DistanceProfiles(Position):
-    """A few curves over the distance, which each token mixes for each head (Inkling 2026).
+    """A few curves over the distance, which each token mixes for each head (Inkling).
 
     The score of query i and key j gains the sum over c of r_ic P[c, j - i], less than `reach` steps
     apart, and nothing farther away. P holds `n_profiles` curves that all heads share; r_i = W x_i
     says how much of each the token at i wants in a head. So a head may look one step back for one
-    word and fifty back for another, and needs a score for each offset, not a vector as Shaw's
-    encoding does. Positions must be whole numbers.
+    word and fifty back for another, with fewer numbers for each offset than Shaw's vectors have.
+    Positions must be whole numbers.
 
     The models are causal. In a layer that looks both ways, offsets behind the query have columns
     of their own in P (the extension is ours); a causal layer never reads them.
@@ -39,7 +39,7 @@ class DistanceProfiles(Position):
         program has a learned factor for each entry of r as well, which may be multiplied into W.
     query_scaling : QueryScaling or None
         How r grows with the place of its token. Queries do not grow by it; give the same to the
-        layer's `Scoring`, and the whole score grows, as in the models' layers without a window.
+        layer's `Scoring`, and the whole score grows, as in Inkling 2's layers without a window.
     d_tokens : int or None
         Width of the tokens, where heads are not `d_model / n_heads` of it; None means `d_model`.
 
