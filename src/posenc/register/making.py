@@ -72,9 +72,14 @@ def scoring(layer: "Layer") -> Scoring:
 
 def _growth(layer: "Layer") -> QueryScaling | None:
     """Return how queries grow with their place."""
-    names = "beta", "every", "shift", "smooth"
-    rule = layer.query_scaling
-    return rule and QueryScaling(**{name: rule[name] for name in names if name in rule})
+    if (rule := layer.query_scaling) is None:
+        return None
+    return QueryScaling(
+        beta=rule["beta"],
+        every=rule["every"],
+        shift=rule["shift"],
+        smooth=bool(rule.get("smooth", False)),
+    )
 
 
 def _lacking(what: str, family: str) -> NoReturn:

@@ -824,8 +824,8 @@ def _query_scaling(
     the rule of a family says.
     """
     if (rule := family.get("growth")) and (floor := values.number("log_scaling_n_floor")):
-        beta = above_zero("log_scaling_alpha", values.get("log_scaling_alpha"))
-        return {"beta": beta, "every": floor, "shift": 1, "smooth": True, **rule}
+        alpha = above_zero("log_scaling_alpha", values.get("log_scaling_alpha"))
+        return {"beta": alpha, "every": floor, "shift": 1, "smooth": True, **rule}
     if (beta := (found.get("scaling") or {}).get("llama_4_scaling_beta")) is not None:
         return {
             "beta": beta,
