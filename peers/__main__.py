@@ -20,6 +20,7 @@ from peers import (
     layers,
     message,
     modern,
+    profiles,
     published,
     relative,
     rotary,
@@ -31,7 +32,8 @@ from peers.references import CHECKOUTS, REFERENCES, Missing, version
 
 ROOT = Path(__file__).parents[1]
 FAMILIES = (
-    added, rotary, message, biases, relative, stochastic, modern, layers, published, today,
+    added, rotary, message, biases, relative, profiles, stochastic, modern, layers, published,
+    today,
 )  # fmt: skip
 
 NOT_COMPARED = {

@@ -39,6 +39,20 @@ BUCKETS = {
 }
 DEBERTA = {"door": "bias", "scale": "terms"}
 WHOLE = {"door": "embed", "causal": False}
+INKLING = {  # no positions but in the scores; heads of layers with a window have sizes of their own
+    "door": "bias",
+    "own_width": True,
+    "layer_types": {"cycle": ["hybrid_sliding"] * 5 + ["hybrid"]},
+    "windowed": ["hybrid_sliding"],
+    "window_entry": "sliding_window_size",
+    "profiles": {"reach": "rel_extent"},
+}
+LOCAL = {
+    "heads": "swa_num_attention_heads",
+    "kv_heads": "swa_num_key_value_heads",
+    "head_dim_entry": "swa_head_dim",
+    "profiles": {"reach": "sliding_window_size"},
+}
 
 
 def t5(shared=True):
@@ -136,6 +150,27 @@ RULES = {
             }
         },
     },
+    "inkling_text": INKLING
+    | {
+        "scale": "inverse",
+        "numbered": {
+            "entry": "local_layer_ids",
+            "type": "hybrid_sliding",
+            "others": "hybrid",
+        },
+        "of_type": {"hybrid": {"growth": {"counted": True}}, "hybrid_sliding": LOCAL},
+    },
+    "inkling2_text": INKLING
+    | {
+        "profiles": {"reach": "rel_extent", "clip": "rel_l2_clip_threshold"},
+        "sinks": ["hybrid", "hybrid_sliding"],
+        "sinks_of_tokens": True,
+        "of_type": {
+            "hybrid": {"growth": {"counted": False}},
+            "hybrid_sliding": LOCAL
+            | {"profiles": {"reach": "sliding_window_size", "clip": "rel_l2_clip_threshold"}},
+        },
+    },
     "swin": {"door": "bias", "squares": True},
     "pixtral": HALF
     | {
@@ -173,8 +208,9 @@ MORE = (
     "relative_attention", "max_relative_positions", "position_buckets", "position_biased_input",
     "max_source_positions", "max_target_positions", "image_size", "patch_size", "depths",
     "window_size", "embed_dim", "clamp_len", "attn_type", "alibi", "rotary_value",
-    "pad_token_id", "rotary_dim", "num_channels", "embedding_size", "num_conv_pos_embeddings",
-    "conv_depthwise_kernel_size",
+    "pad_token_id", "rotary_dim", "num_channels", "embedding_size", "swa_num_attention_heads",
+    "d_rel", "rel_extent", "rel_l2_clip_threshold", "log_scaling_n_floor", "log_scaling_alpha",
+    "conv_kernel_size", "num_conv_pos_embeddings", "conv_depthwise_kernel_size",
 )  # fmt: skip
 
 
@@ -202,6 +238,8 @@ def fields(kind):
         "relative": {"sinusoidal", "disentangled"},
         "sections": {"sections"},
         "outside": {"outside"},
+        "profiles": {"profiles"},
+        "sinks": {"sinks"},
     }
     seen += [name for name, those in signs.items() if those & entries]
     if ("door", "rotate") in _entries(RULES[kind]):
@@ -237,6 +275,13 @@ def small(kind):
     return found
 
 
+SMALL_INKLING = {
+    "layer_types": ["hybrid_sliding", "hybrid"],
+    "swa_num_attention_heads": 6,
+    "swa_num_key_value_heads": 3,
+    "swa_head_dim": 16,
+    "head_dim": 16,
+}
 NEEDED = {
     "esm": {"vocab_size": 64, "pad_token_id": 1},
     "wav2vec2-conformer": {
@@ -252,6 +297,8 @@ NEEDED = {
     "codegen": {"n_head": 4, "n_embd": 512},
     "xglm": {"attention_heads": 4, "d_model": 64},
     "xlnet": {"d_inner": 32, "d_head": 64},
+    "inkling_text": SMALL_INKLING,
+    "inkling2_text": SMALL_INKLING,
 }
 HEADS = {"6 heads": {"n_head": 6, "hidden_size": 48}, "12 heads": {"n_head": 12, "hidden_size": 96}}
 VARIED = {
@@ -349,6 +396,20 @@ VARIED = {
     },
 }  # fmt: skip
 VARIED |= {"mt5": VARIED["t5"], "umt5": VARIED["t5"]}
+VARIED["inkling2_text"] = {
+    "queries": {"log_scaling_n_floor": 30, "log_scaling_alpha": 0.4},
+    "near": {
+        "layer_types": None,
+        "num_hidden_layers": 7,
+        "d_rel": 5,
+        "rel_extent": 70,
+        "sliding_window_size": 20,
+    },
+    "clipped": {"rel_l2_clip_threshold": 0.05, "num_attention_heads": 8},
+}
+VARIED["inkling_text"] = {name: VARIED["inkling2_text"][name] for name in ("queries", "near")} | {
+    "numbered": {"layer_types": None, "local_layer_ids": [1], "rel_extent": 130, "head_dim": 24},
+}
 
 
 def variations(kind):

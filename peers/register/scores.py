@@ -31,6 +31,7 @@ SEPARATE = (
     ("q_proj", "k_proj"), ("query", "key"), ("q", "k"), ("query_proj", "key_proj"),
     ("linear_q", "linear_k"),
 )  # fmt: skip
+BEHIND = ("q_l2_clip", "k_l2_clip"), ("q_norm", "k_norm")  # Inkling scores what these let through
 FUSED = ("c_attn", "qkv_proj", "query_key_value", "Wqkv", "in_proj")
 CROSS = ("encoder_attn", "EncDecAttention", "crossattention")
 
@@ -100,7 +101,8 @@ def build(config, seed=0):
                 weight.normal_(0, 0.5, generator=draw)
     for name, module in model.named_modules():
         children = dict(module.named_children())
-        names = [n for pair in SEPARATE if set(pair) <= set(children) for n in pair]
+        pairs = [pair for pair in BEHIND if set(pair) <= set(children)] or SEPARATE
+        names = [n for pair in pairs if set(pair) <= set(children) for n in pair]
         names = names or [n for n in FUSED if n in children]
         if names or hasattr(module, "r_r_bias"):
             watch = name.split(".")[-1] not in CROSS and ".crossattention." not in name
@@ -117,6 +119,9 @@ def _skip(_module, _args, _kwargs):
 def heads(kind, module, layer, config):
     """Return queries and keys as the projections give them, each (batch, heads, length, d_head)."""
     out, d = WATCHED.outputs.get(module, {}), layer.head_dim
+    if layer.profiles:
+        query, key = (one.transpose(1, 2) for one in out.values())
+        return query, key.repeat_interleave(query.shape[1] // key.shape[1], 1)
     if kind == "xlnet":
         h = WATCHED.inputs[module].double()  # (length, batch, d_model)
         return tuple(torch.einsum("ibh,hnd->bnid", h, w.double()) for w in (module.q, module.k))
@@ -191,7 +196,9 @@ def predicted(kind, read, n, module, model):
             rough = getattr(torch, rounding)
             fall = (exact.to(rough)[:, None] * torch.as_tensor(place)).double() * layer.scale
         scores = scores + fall[:, None]
-    if layer.relative:
+    if layer.profiles:
+        scores = grown(layer, place) * (scores + _profiles(layer, n, module, offsets))
+    elif layer.relative:
         scores = scores + _relative(read, n, query, key, module, model, offsets)
     elif layer.buckets and layer.buckets["kind"] == "grid":
         side = layer.buckets["side"]
@@ -266,6 +273,30 @@ def _relative(read, n, query, key, module, model, offsets):
                 many = index.T.expand(*of_rows.shape[:2], *index.shape)
                 total = total + of_rows.gather(-1, many).transpose(-1, -2) * layer.scale
     return total
+
+
+def _profiles(layer, n, module, offsets):
+    """Return what curves over the distance add to the scores."""
+    given = WATCHED.inputs[module].double()
+    mixed = given @ module.r_proj.weight.detach().double().mT
+    mixed = mixed.unflatten(-1, (layer.n_heads, layer.profiles["n"]))
+    if clip := layer.profiles["clip"]:
+        mixed = mixed * module.rel_l2_clip.scale.detach().double()
+        mixed = mixed / (mixed.norm(dim=-1, keepdim=True) / clip).clamp(min=1)
+    curves = module.rel_logits_proj.proj.detach().double()
+    check("reach", layer.profiles["reach"], curves.shape[1], n)
+    far = torch.as_tensor((offsets > 0) | (-offsets >= curves.shape[1]))
+    by_pair = curves[:, torch.as_tensor(-offsets).clamp(0, curves.shape[1] - 1)]
+    return torch.einsum("bihc,cij->bhij", mixed, by_pair.masked_fill(far, 0))
+
+
+def grown(layer, place):
+    """Return what scores of queries at these places are multiplied by, one a row."""
+    rule = layer.query_scaling
+    if not rule:
+        return 1.0
+    steps = np.maximum(1, (place + rule["shift"]) / rule["every"])
+    return torch.as_tensor(1 + rule["beta"] * np.log(steps))[:, None]
 
 
 def sight(layer, scores, stage):
@@ -359,6 +390,9 @@ def _grids(kind, config):
 def _apart(kind, read, n, module, model, scores, grids):
     layer = read.layers[n]
     expected = predicted(kind, read, n, module, model)
+    if layer.profiles:
+        check("sinks", layer.sinks, scores.shape[-1] == expected.shape[-1] + 1, n)
+        scores = scores[..., : expected.shape[-1]]
     scores = scores.reshape(expected.shape)
     seen = sight(layer, scores, grids[n] if grids else None)
     lowest = scores > (MASKED if layer.kind == "square" else -1e20)

@@ -290,3 +290,64 @@ def test_ten_million_tokens_take_no_table_of_ten_million_rows():
     config = {"model_type": "llama4_text", "max_position_embeddings": 10**7}
     position = register.read(config).make(0)
     assert sum(held.numel() for held in position.buffers()) < 10**7
+
+
+INKLING = {
+    "model_type": "inkling_text", "hidden_size": 24, "num_hidden_layers": 6, "d_rel": 3,
+    "num_attention_heads": 2, "head_dim": 8, "swa_num_attention_heads": 4, "swa_head_dim": 10,
+    "sliding_window_size": 5, "rel_extent": 7, "log_scaling_n_floor": 4, "log_scaling_alpha": 0.3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "n_heads", "d_head", "reach"), [(0, 4, 10, 5), (5, 2, 8, 7)])
+def test_inklings_scores_are_those_of_its_rule(number, n_heads, d_head, reach):
+    read = register.read(INKLING)
+    one, position = read.layers[number], read.make(number)
+    assert (one.n_heads, one.head_dim, position.reach) == (n_heads, d_head, reach)
+    assert one.convolved == 4
+    layer = SelfAttention(
+        24,
+        n_heads,
+        position,
+        causal=True,
+        d_head=d_head,
+        window=one.window,
+        scoring=read.scoring(number),
+    ).double()
+    x = torch.randn(1, 9, 24, dtype=torch.float64)
+    q, k, _ = layer._in_heads(x)
+    r = position.amounts(x).unflatten(-1, (n_heads, 3)).transpose(1, 2)
+    away = torch.arange(9)[:, None] - torch.arange(9)  # query's place minus key's
+    curves = position.profiles[:, (reach - 1 - away).clamp(0, reach - 1)]
+    curves = curves * ((away >= 0) & (away < reach))
+    scores = q @ k.mT / d_head + torch.einsum("bhic,cij->bhij", r, curves)
+    if number == 5:
+        n = torch.arange(1, 10, dtype=torch.float64)
+        scores = scores * (1 + 0.3 * (n / 4).clamp(min=1).log())[:, None]
+    hidden = (away < 0) | (away >= (one.window or 9))
+    expected = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+    torch.testing.assert_close(layer.weights(x), expected, rtol=0, atol=1e-12)
+
+
+def test_what_inkling_does_is_told():
+    said = register.read(INKLING).explain()
+    assert "3 learned curves over the distance, up to 6 tokens back" in said
+    assert "Queries and what mixes the curves grow with their place t: 1 + 0.3 ln(max(1, (t" in said
+    assert "Keys and values pass a convolution of 4 tokens" in said
+    local = register.read(INKLING | {"local_layer_ids": [1, 4]}).layers
+    assert [one.kind == "window" for one in local] == [False, True, False, False, True, False]
+    with pytest.raises(register.ConfigError, match="local_layer_ids must list numbers from 0 to 5"):
+        register.read(INKLING | {"local_layer_ids": [6]})
+    with pytest.raises(register.ConfigError, match="swa_num_attention_heads = 4 is no multiple of"):
+        register.read(INKLING | {"swa_num_key_value_heads": 3})
+
+
+def test_inkling_2_bounds_what_mixes_and_its_sinks_are_none_of_ours():
+    read = register.read("inkling2_text")
+    assert read.make(0).clip == read.make(5).clip == 8
+    assert read.make(5).query_scaling.every == 128_000
+    assert read.make(0).query_scaling is None
+    with pytest.raises(ValueError, match="the library has no sinks that tokens make"):
+        read.scoring(0)
+    assert "Each token makes its own sink's logit" in read.explain()
+    assert any("Scalable-Softmax" in note for note in read.notes)

@@ -18,6 +18,7 @@ SCORINGS = {
     "softcap": Scoring(softcap=1.5),
     "sinks": Scoring(sinks=True),
     "query_scaling": Scoring(query_scaling=QueryScaling(beta=0.4, every=3, shift=1)),
+    "smooth": Scoring(query_scaling=QueryScaling(beta=0.4, every=3, shift=1, smooth=True)),
     "all": ALL,
 }
 NAMES = ["none", "rotary", "alibi", "relative", "tupe", "erpe", "t5"]
@@ -49,9 +50,9 @@ def by_hand(attention, x):
     q, k = attention.position.rotate(q, k)
     if s.query_scaling is not None:
         rule = s.query_scaling
-        growth = [
-            1 + rule.beta * math.log(1 + (t + rule.shift) // rule.every) for t in range(length)
-        ]
+        steps = [(t + rule.shift) / rule.every for t in range(length)]
+        shares = [max(1, one) if rule.smooth else 1 + math.floor(one) for one in steps]
+        growth = [1 + rule.beta * math.log(share) for share in shares]
         q = q * torch.tensor(growth, dtype=q.dtype)[:, None]
     scores = q @ k.mT * (q.shape[-1] ** -0.5 if s.scale is None else s.scale)
     if s.softcap is not None:
@@ -202,6 +203,7 @@ def test_an_encoding_of_another_width_is_refused(name):
         (lambda: Scoring(sinks=1), "sinks must be True or False, got 1"),
         (lambda: Scoring(query_scaling=2.0), "query_scaling must be a QueryScaling or None"),
         (lambda: QueryScaling(beta=-1, every=2), "beta must be a finite number of at least 0"),
+        (lambda: QueryScaling(beta=1, every=2, smooth=1), "smooth must be True or False, got 1"),
         (lambda: QueryScaling(beta=1, every=0), "every must be a finite number above 0, got 0"),
         (lambda: layer("none", {"sinks": True}), "scoring must be a posenc.attention.Scoring"),
         (

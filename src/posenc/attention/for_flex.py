@@ -27,7 +27,7 @@ def score_mod(
     ----------
     position : Position
         An encoding with a bias: ALiBi, T5, KERPLE, FIRE, Shaw's keys, TUPE, DeBERTa, CoPE, TPE,
-        Swin, or one of your own.
+        Swin, distance profiles, or one of your own.
     q : (batch, heads, n_queries, d_head)
         Queries; of an encoding that has the door `rotate` as well, such as TUPE and DeBERTa, as
         they come from `position.rotate(q, k)`.
@@ -36,7 +36,8 @@ def score_mod(
         are fewer queries than keys, and the queries are the last tokens.
     x : (batch, n_keys, d_model), optional
         The tokens from which the keys are made, for encodings that look at what tokens hold:
-        DeBERTa, CoPE, TPE, and biases of your own that do not say what they depend on.
+        DeBERTa, CoPE, TPE, distance profiles, and biases of your own that do not say what they
+        depend on.
     causal : bool
         Whether the attention lets no query see a later key; it must, where queries are fewer than
         keys. Some encodings do other things then, such as T5, or less. The function itself hides
@@ -64,8 +65,9 @@ def score_mod(
     What is read beside the scores is as short as the encoding allows. ALiBi reads its slopes and no
     table: in a causal attention it adds the slope times the number of the key. T5 and KERPLE read
     one number for each offset, and so does FIRE as long as all queries stand below its threshold.
-    Shaw's keys read one number for each query and clipped offset. All else, products such as
-    TUPE's, given positions and single queries included, reads a matrix of queries and keys.
+    Shaw's keys and distance profiles read one number for each query and clipped offset. All else,
+    products such as TUPE's, given positions and single queries included, reads a matrix of queries
+    and keys.
 
     Numbers of keys are large where texts are long: with slope 1/2, scores around key 100,000 are
     rounded to steps of 0.004 in float32. In training, `causal=False` lets ALiBi go by distance
@@ -96,7 +98,8 @@ def score_mod(
     if form is not None and kind == "by_offset":
         return by_line(form.line(position, places), q.shape[2])
     if form is not None and kind == "by_query_and_offset" and q.shape[2] > 1:
-        scores = form.short(position, places, q)
+        asking = _tokens(position, places, q, k, x) if form.takes_tokens else q
+        scores = form.short(position, places, asking)
         assert isinstance(scores, Tensor)
         return by_offset(scores, places.of_queries.first)
     return by_table(_matrix(position, places, q, k, x))
@@ -171,16 +174,8 @@ def _own(position: Position, places: Places) -> ScoreMod | None:
 
 def _matrix(position: Position, places: Places, q: Tensor, k: Tensor, x: Tensor | None) -> Tensor:
     """Return the bias of all queries and keys."""
-    name, n_queries = type(position).__name__, q.shape[2]
-    form = position.form("bias")
-    if x is None and form is None and not position.position_only:
-        raise ValueError(f"x must be given for {name}, whose bias looks at the tokens, got None")
-    if x is None:  # of which nothing is read but the length
-        tokens = q.new_zeros(()).expand(len(q), n_queries, position.d_model)
-    else:
-        _check_tokens(x, position, k)
-        places.tokens = position.kept(x) if places.cached and position.keeps_tokens else x
-        tokens = x[:, x.shape[1] - n_queries :]
+    name = type(position).__name__
+    tokens = _tokens(position, places, q, k, x)
     k = k.repeat_interleave(position.n_heads // k.shape[1], 1)
     term = position.term("bias", places, tokens, q, k)
     if term is None:
@@ -188,6 +183,20 @@ def _matrix(position: Position, places: Places, q: Tensor, k: Tensor, x: Tensor 
             f"position must have a bias for a score_mod, but this {name} adds nothing to scores"
         )
     return term.dense(q, k)
+
+
+def _tokens(position: Position, places: Places, q: Tensor, k: Tensor, x: Tensor | None) -> Tensor:
+    """Return the tokens that ask, or zeros where a bias does not look at what they hold."""
+    n_queries, form = q.shape[2], position.form("bias")
+    if x is not None:
+        _check_tokens(x, position, k)
+        places.tokens = position.kept(x) if places.cached and position.keeps_tokens else x
+        return x[:, x.shape[1] - n_queries :]
+    looks = not position.position_only if form is None else form.takes_tokens
+    if looks:
+        name = type(position).__name__
+        raise ValueError(f"x must be given for {name}, whose bias looks at the tokens, got None")
+    return q.new_zeros(()).expand(len(q), n_queries, position.d_model)
 
 
 def _check_tokens(x: Tensor, position: Position, k: Tensor) -> None:

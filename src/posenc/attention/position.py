@@ -312,7 +312,7 @@ class Position(nn.Module):
             if added is None or (door == "mix" and callable(added)):
                 return added
             return Term.of(numbers(added, name), name)
-        q = inputs[1] if door == "bias" else None
+        q = inputs[0 if form.takes_tokens else 1] if door == "bias" else None
         return Term(
             form.kind,
             name,

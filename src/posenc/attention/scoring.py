@@ -14,6 +14,8 @@ from posenc.attention.places import Places
 class QueryScaling:
     """Queries that grow with their place t: times `1 + beta ln(1 + floor((t + shift) / every))`.
 
+    Or, if `smooth`, times `1 + beta ln(max(1, (t + shift) / every))`, without steps.
+
     Parameters
     ----------
     beta : float
@@ -21,7 +23,9 @@ class QueryScaling:
     every : float
         Places of a step, above 0. The first of them leave queries as they are.
     shift : float
-        How many places earlier the steps come: 1 for Llama 4, 0 for Ministral 3.
+        How many places earlier the steps come: 1 for Llama 4 and Inkling 2, 0 for Ministral 3.
+    smooth : bool
+        Whether growth has no steps and begins at place `every - shift`, as in Inkling 2.
 
     Raises
     ------
@@ -31,29 +35,36 @@ class QueryScaling:
     Notes
     -----
     Llama 4 grows the queries of its layers without positions so, by where a token stands in the
-    cache, padding counted; Ministral 3 those of all layers, by their positions. Source: Nakanishi
-    (2025), Scalable-Softmax, from which Meta took the logarithm.
+    cache, padding counted; Ministral 3 those of all layers, by their positions; Inkling 2
+    those of its layers without a window. Source: Nakanishi (2025), Scalable-Softmax, from which
+    Meta took the logarithm.
 
     Examples
     --------
     >>> QueryScaling(beta=0.1, every=8192).at(torch.tensor([0, 8191, 8192]))
+    tensor([1.0000, 1.0000, 1.0693], dtype=torch.float64)
+    >>> QueryScaling(beta=0.1, every=8192, smooth=True).at(torch.tensor([0, 8192, 16384]))
     tensor([1.0000, 1.0000, 1.0693], dtype=torch.float64)
     """
 
     beta: float
     every: float
     shift: float = 0.0
+    smooth: bool = False
 
     def __post_init__(self) -> None:
         _checks.non_negative("beta", self.beta)
         _checks.positive("every", self.every)
         _checks.non_negative("shift", self.shift)
+        _checks.flag("smooth", self.smooth)
 
     def at(self, positions: Tensor) -> Tensor:
         """Return what queries at these positions are multiplied by, in the same shape."""
         kind = torch.float32 if positions.device.type == "mps" else torch.float64
-        steps = ((positions.to(kind) + self.shift) / self.every).floor().clamp(min=0)
-        return 1 + self.beta * steps.log1p()
+        steps = (positions.to(kind) + self.shift) / self.every
+        if self.smooth:
+            return 1 + self.beta * steps.clamp(min=1).log()
+        return 1 + self.beta * steps.floor().clamp(min=0).log1p()
 
     def scaled(self, q: Tensor, places: Places) -> Tensor:
         """Return queries (batch, heads, length, width), grown."""

@@ -6,7 +6,7 @@ alone, or on the query and the offset, or is a product of something of the query
 the key. A decorator says so, and the door is written in that form:
 
     by_offset                bias(self, offset)  or  mix(self, offset)
-    by_query_and_offset      bias(self, q)
+    by_query_and_offset      bias(self, q)  or  bias(self, x)
     by_product               bias(self, places)
 
 It makes the door that a layer calls, `bias(x, q, k, places)`, which returns the matrix as any
@@ -138,7 +138,8 @@ class Form:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self.takes_places = "places" in inspect.signature(function).parameters
+        takes = inspect.signature(function).parameters
+        self.takes_places, self.takes_tokens = "places" in takes, "x" in takes
 
     def call(self, position: "Position", *inputs: Tensor, places: Places) -> Any:
         """Return what the function that was decorated makes of its inputs, unseen."""
@@ -184,7 +185,7 @@ class Form:
             k: Tensor,  # noqa: ARG001
             places: Places | None = None,
         ) -> Tensor:
-            return form.dense(self, places or Places.of(x), q)
+            return form.dense(self, places or Places.of(x), x if form.takes_tokens else q)
 
         def mix(self: "Position", x: Tensor, places: Places | None = None) -> Tensor:
             return form.dense(self, places or Places.of(x), None)
@@ -286,9 +287,10 @@ class _ByQueryAndOffset(Form):
         scores = self.numbers(position, self.call(position, q, places=places))
         if torch.compiler.is_compiling():
             return scores
-        wanted = (*q.shape[:3], scores.shape[-1] if scores.ndim else 0)
+        asking = q.shape[0], position.n_heads, q.shape[-2]
+        wanted = (*asking, scores.shape[-1] if scores.ndim else 0)
         if wanted[-1] % 2 == 0 or not _broadcasts(scores.shape, wanted):
-            who = f"(batch, heads, queries) = {tuple(q.shape[:3])}"
+            who = f"(batch, heads, queries) = {asking}"
             self.refuse(
                 position,
                 f"scores for {who} and an odd number 2 r + 1 of offsets, -r to r",
@@ -404,7 +406,8 @@ def by_query_and_offset(function: Callable[..., Any]) -> Callable[..., Tensor]:
     ----------
     function : method (self, q) or (self, q, places)
         From queries (batch, heads, queries, width) to one score for each offset, key minus query,
-        clipped to -r..r: (batch, heads, queries, 2 r + 1).
+        clipped to -r..r: (batch, heads, queries, 2 r + 1). With `x` for `q`, from the tokens that
+        ask, (batch, queries, d_model), to the same.
 
     Returns
     -------

@@ -26,7 +26,9 @@ ENCODINGS = {
     "multimodal_rope": "mrope",
     "no_position": "none",
     "nope": "none",
+    "rel_logits": "distance_profiles",
     "relative_key": "relative",
+    "relative_logits": "distance_profiles",
     "rope": "rotary",
     "rope_2d": "axial_rotary",
     "roper": "rove",
@@ -44,6 +46,7 @@ ENCODINGS = {
 }
 OPTIONS = {
     "alibi_bias_max": "bias_max",
+    "d_rel": "n_profiles",
     "hidden_size": "d_model",
     "interleaved": "pairing",
     "is_neox_style": "pairing",
@@ -58,6 +61,7 @@ OPTIONS = {
     "original_max_position_embeddings": "original_length",
     "position_buckets": "n_buckets",
     "partial_rotary_factor": "share",
+    "rel_extent": "reach",
     "relative_attention_max_distance": "max_distance",
     "relative_attention_num_buckets": "n_buckets",
     "rope_scaling": "scaling",

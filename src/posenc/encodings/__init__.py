@@ -14,6 +14,7 @@ from posenc.encodings.axial import AxialRotary, patch_centres, shaken
 from posenc.encodings.cope import CoPE
 from posenc.encodings.deberta import DeBERTa
 from posenc.encodings.distance import ALiBi, T5Bias
+from posenc.encodings.distance_profiles import DistanceProfiles
 from posenc.encodings.dywpe import DyWPE
 from posenc.encodings.erpe import ERPE
 from posenc.encodings.fire import FIRE
@@ -53,6 +54,7 @@ __all__ = [
     "CoPE",
     "ConvSPE",
     "DeBERTa",
+    "DistanceProfiles",
     "DyWPE",
     "FoPE",
     "Kerple",
@@ -89,8 +91,8 @@ __all__ = [
 Name = Literal[
     "none", "sinusoidal", "dft", "learnable", "tape", "learnable_frequency", "sine_linear",
     "rotary", "relative", "t5", "alibi", "tupe", "sine_spe", "conv_spe", "tpe", "erpe",
-    "transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope", "rove", "dywpe",
-    "window_statistics", "axial_rotary", "mrope", "swin",
+    "transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope", "rove",
+    "distance_profiles", "dywpe", "window_statistics", "axial_rotary", "mrope", "swin",
 ]  # fmt: skip
 """The names that the library knows, for checkers of types."""
 
@@ -122,6 +124,7 @@ _MODERN: dict[str, type[Position]] = {
     "fope": FoPE,
     "pope": PoPE,
     "rove": RoVE,
+    "distance_profiles": DistanceProfiles,
 }
 _SIGNAL: dict[str, type[Position]] = {"dywpe": DyWPE, "window_statistics": WindowStatistics}
 _AXES: dict[str, type[Position]] = {"axial_rotary": AxialRotary, "mrope": MRoPE, "swin": SwinBias}

@@ -41,15 +41,16 @@ def resize(position: Position, max_length: int, *, interpolate: bool = False) ->
     """Return an encoding with a learned table for another length, keeping what was learned.
 
     A row stays at its position, or at its offset. A table that is cut loses the last positions, or
-    the largest offsets. One that grows gets rows for new ones: in "learnable", "tupe" and "erpe"
-    they are drawn as at the start, as nobody has learned them; in "relative" and "deberta" new
-    offsets get what they had before, the vector of the outermost one, so that nothing changes until
-    they are trained. "t5" and "cope" have tables that hang on no length and are copied.
+    the largest offsets. One that grows gets rows for new ones: in "learnable", "tupe", "erpe" and
+    "distance_profiles" they are drawn as at the start, as nobody has learned them; in "relative"
+    and "deberta" new offsets get what they had before, the vector of the outermost one, so that
+    nothing changes until they are trained. "t5" and "cope" have tables that hang on no length and
+    are copied.
 
     Parameters
     ----------
     position : Position
-        One of those seven; it stays as it is.
+        One of those eight; it stays as it is.
     max_length : int
         Tokens that the new one is for, at least 1.
     interpolate : bool

@@ -71,6 +71,12 @@ def sinusoidal(values: Values) -> dict[str, Any]:
     }
 
 
+def profiles(values: Values, rule: Mapping[str, str]) -> dict[str, Any]:
+    """Return Inkling's curves over the distance, by the entries that say how far they reach."""
+    clip = values.number(rule["clip"]) if "clip" in rule else None
+    return {"n": values.need("d_rel"), "reach": values.need(rule["reach"]), "clip": clip}
+
+
 def pictures(values: Values, first: int) -> dict[str, Any]:
     """Return the table of a picture's patches, row after row, behind those of other tokens."""
     image, patch = (_sides(values, name) for name in ("image_size", "patch_size"))

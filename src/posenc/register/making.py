@@ -43,6 +43,8 @@ def make(family: str, layer: "Layer", door: str | None = None) -> "Position":
         return _alibi(family, layer)
     if layer.relative:
         return _relative(family, layer)
+    if layer.profiles:
+        return _profiles(family, layer)
     return _buckets(family, layer)
 
 
@@ -54,14 +56,29 @@ def doors(layer: "Layer") -> list[str]:
 
 def scoring(layer: "Layer") -> Scoring:
     """Return how a layer scores, beside the encoding that `make` returns."""
-    rule = layer.query_scaling
-    growth = rule and QueryScaling(beta=rule["beta"], every=rule["every"], shift=rule["shift"])
+    if layer.sinks_of_tokens:
+        raise ValueError(
+            "the library has no sinks that tokens make, as this layer has them; its sinks are one "
+            "number a head"
+        )
     counts_terms = layer.relative is not None and layer.relative["kind"] == "learned"
     return Scoring(
         scale=None if counts_terms else layer.scale,  # DeBERTa's encoding has that factor itself
         softcap=layer.softcap,
         sinks=layer.sinks,
-        query_scaling=growth or None,
+        query_scaling=_growth(layer),
+    )
+
+
+def _growth(layer: "Layer") -> QueryScaling | None:
+    """Return how queries grow with their place."""
+    if (rule := layer.query_scaling) is None:
+        return None
+    return QueryScaling(
+        beta=rule["beta"],
+        every=rule["every"],
+        shift=rule["shift"],
+        smooth=bool(rule.get("smooth", False)),
     )
 
 
@@ -121,6 +138,20 @@ def _relative(family: str, layer: "Layer") -> "Position":
     if buckets["kind"] == "log":
         options["n_buckets"] = buckets["n"] // 2
     return encodings.make("deberta", *_sizes(layer), max_distance=buckets["max"], **options)
+
+
+def _profiles(family: str, layer: "Layer") -> "Position":
+    rule = layer.profiles or {}
+    _small_enough(family, 2 * rule["n"] * rule["reach"])
+    return encodings.make(
+        "distance_profiles",
+        *_sizes(layer),
+        n_profiles=rule["n"],
+        reach=rule["reach"],
+        clip=rule["clip"],
+        query_scaling=_growth(layer),
+        d_tokens=layer.width,
+    )
 
 
 def _buckets(family: str, layer: "Layer") -> "Position":

@@ -69,6 +69,16 @@ def _ministral(layers: "tuple[Layer, ...]") -> str | None:
     )
 
 
+def _inkling(layers: "tuple[Layer, ...]") -> str | None:
+    if not any(one.query_scaling for one in layers):
+        return None
+    return (
+        "Scalable-Softmax (Nakanishi 2025) multiplies all scores by a learned number times the "
+        "logarithm of the length; here scores grow with the logarithm of their query's place, from "
+        "a place on that is given, by no learned number, in layers without a window alone."
+    )
+
+
 def _unlike_other_llamas(layers: "tuple[Layer, ...]") -> str | None:
     if layers[0].pairing != "interleaved":
         return None
@@ -146,6 +156,7 @@ NOTES: tuple[tuple[tuple[str, ...], Say], ...] = (
     (("llama4_text",), _unlike_other_llamas),
     (("llama4_text",), _llama4),
     (("ministral3",), _ministral),
+    (("inkling_text", "inkling2_text"), _inkling),
     (("nanochat",), _backwards),
     (("t5", "mt5", "umt5", "mpnet"), _t5),
     (("deberta", "deberta-v2"), _deberta),

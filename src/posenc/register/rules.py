@@ -47,6 +47,8 @@ class Layer:
         Where the layer stands, in models that have both.
     n_heads : int or None
         Heads of queries.
+    width : int or None
+        Width of tokens, where what is added to scores is made of them.
     head_dim, turning, first : int or None
         Dimensions of a head, how many turn, and the first of those.
     pairing, pairing_after : {"half", "interleaved"} or None
@@ -63,11 +65,15 @@ class Layer:
         What scores are multiplied by before the softmax.
     sinks : bool
         Whether the softmax has a learned place that no token takes.
+    sinks_of_tokens : bool
+        Whether each token makes the logit of that place, which is else one number a head.
     softcap : float or None
         Bound of the scores.
     query_scaling : mapping or None
-        Queries at place t are multiplied by 1 + beta ln(1 + floor((t + shift) / every)); where they
-        are "counted", t is the number of tokens before, whatever their positions.
+        Queries at place t are multiplied by 1 + beta ln(1 + floor((t + shift) / every)), or where
+        that is "smooth", by 1 + beta ln(max(1, (t + shift) / every)), and so is what mixes
+        `profiles`; where they are "counted", t is the number of tokens before, whatever their
+        positions.
     sections : mapping or None
         Numbers of the pairs that each axis turns, where positions have several.
     dealt : bool
@@ -83,12 +89,18 @@ class Layer:
         the same, and whether tokens behind the query have rows of their own. `Description.rows`.
     relative : mapping or None
         Vectors of distances that meet queries (c2p) or keys (p2c) in the scores.
+    profiles : mapping or None
+        Curves over the distance that all heads share and each token mixes: how many, the `reach`
+        from which on they add nothing, and how long what they are mixed by may be (`clip`), if
+        that is bounded. Distances are those in the order of the tokens, padded ones counted.
     values_turn : bool
         Whether values are turned as well as queries and keys.
     turned_back : bool
         Whether what a token gets of turned values is turned back by the place of its query.
     compressed : int or None
         How many tokens each further key and value stands for, behind those in sight.
+    convolved : int or None
+        Tokens that a convolution over keys and values spans, the last one their own.
     mixer : {"recurrent", "convolution"} or None
         What else tells the order of tokens in a layer: in place of attention where `kind` is
         "none", and beside it elsewhere.
@@ -109,6 +121,7 @@ class Layer:
     causal: bool = True
     stack: str | None = None
     n_heads: int | None = None
+    width: int | None = None
     head_dim: int | None = None
     turning: int = 0
     first: int | None = None
@@ -120,6 +133,7 @@ class Layer:
     gain: float = 1.0
     scale: float | None = None
     sinks: bool = False
+    sinks_of_tokens: bool = False
     softcap: float | None = None
     query_scaling: Mapping[str, float] | None = None
     sections: Mapping[str, tuple[int, ...]] | None = None
@@ -128,9 +142,11 @@ class Layer:
     slopes: Mapping[str, Any] | None = None
     buckets: Mapping[str, Any] | None = None
     relative: Mapping[str, Any] | None = None
+    profiles: Mapping[str, Any] | None = None
     values_turn: bool = False
     turned_back: bool = False
     compressed: int | None = None
+    convolved: int | None = None
     mixer: str | None = None
     mixer_place: str | None = None
     alpha: float | None = None
@@ -289,7 +305,7 @@ def _by_rule(values: Values, family: Mapping[str, Any], n_layers: int) -> list[s
                 "use_sliding_window needs max_window_layers or layer_types, to say which layers do"
             )
         return ["full_attention" if n < first else "sliding_attention" for n in range(n_layers)]
-    if (numbered := _numbered(values.config, own, n_layers)) is not None:
+    if (numbered := _numbered(values.config, family, n_layers)) is not None:
         return numbered
     if "period" in own:
         return _periodic(values, own, n_layers)
@@ -357,13 +373,18 @@ def _cycle(values: Values, rule: Mapping[str, Any], n_layers: int) -> list[str]:
 
 
 def _numbered(
-    config: Mapping[str, Any], rule: Mapping[str, Any], n_layers: int
+    config: Mapping[str, Any], family: Mapping[str, Any], n_layers: int
 ) -> list[str] | None:
-    """Return each layer's type where a configuration numbers those that attend, else None."""
+    """Return each layer's type where a configuration numbers those of one type, else None."""
     part = config.get("linear_attn_config")  # Kimi Linear's, which counts from 1
-    name, others = rule.get("numbered", ("full_attn_idxs", "conv"))  # LFM2's
-    if config.get(name) is not None:
-        listed, first = config[name], 0
+    own, kind, first = family.get("numbered", {}), "full_attention", 0
+    attending = family.get("layer_types", {}).get("numbered", ("full_attn_idxs", "conv"))  # LFM2's
+    if config.get(own.get("entry")) is not None:  # Inkling's
+        name, kind, others = own["entry"], own["type"], own["others"]
+        listed = config[name]
+    elif config.get(attending[0]) is not None:
+        name, others = attending
+        listed = config[name]
     elif isinstance(part, Mapping) and part.get("full_attn_layers") is not None:
         name, first, others = "full_attn_layers", 1, "linear_attention"
         listed = part[name]
@@ -377,7 +398,7 @@ def _numbered(
     ):
         raise ConfigError(f"{name} must list numbers from {first} to {last}, got {listed!r:.60}")
     attends = set(listed)
-    return ["full_attention" if n + first in attends else others for n in range(n_layers)]
+    return [kind if n + first in attends else others for n in range(n_layers)]
 
 
 def _layer(
@@ -386,6 +407,7 @@ def _layer(
     if kind in MIXERS:
         known = {"kind": "config", "mixer": "code"}
         return Layer(kind="none", mixer=MIXERS[kind], sources=known)
+    family = {**family, **family.get("of_type", {}).get(kind, {})}
     found: dict[str, Any] = {}
     sources: dict[str, str] = {}
     _sight(values, family, kind, found, sources)
@@ -410,7 +432,9 @@ def _layer(
     if entry := family.get("compressed", {}).get(kind):
         found["compressed"], sources["compressed"] = _compressed(values, kind, entry)
     found["sinks"], sources["sinks"] = kind in family.get("sinks", ()), "probe"
-    if scaled := _query_scaling(values, found):
+    if found["sinks"] and family.get("sinks_of_tokens"):
+        found["sinks_of_tokens"] = True
+    if scaled := _query_scaling(values, family, found):
         found["query_scaling"], sources["query_scaling"] = scaled, "code"
     found["softcap"], sources["softcap"] = None, "probe"
     if family.get("softcap"):
@@ -438,6 +462,16 @@ def _added(
         found["relative"] = distances.sinusoidal(values) | family["sinusoidal"]
         sources["relative"] = "code"
         found["causal"] = values.get("attn_type") == "uni"
+    if "profiles" in family:
+        found["profiles"], sources["profiles"] = (
+            distances.profiles(values, family["profiles"]),
+            values.find("d_rel")[1],
+        )
+        found["convolved"] = values.need("conv_kernel_size")
+        found["width"], sources["width"] = (
+            values.need("hidden_size"),
+            values.find("hidden_size")[1],
+        )
     if "patches" in family:
         found["table"], sources["table"] = distances.pictures(values, family["patches"]), "config"
     elif "table" in family and _switch(values, family.get("table_switch")):
@@ -542,7 +576,7 @@ def _size(
     """Fill in the heads and their width: said, or the model's width shared among heads."""
     heads = family.get("heads", "num_attention_heads")
     found["n_heads"], sources["n_heads"] = values.count(heads), values.find(heads)[1]
-    _shared(values, heads)
+    _shared(values, heads, family.get("kv_heads", "num_key_value_heads"))
     rotating, still = values.count("qk_rope_head_dim"), values.count("qk_nope_head_dim")
     if rotating and still:
         found["head_dim"], sources["head_dim"] = (
@@ -571,15 +605,13 @@ def _size(
     found["head_dim"], sources["head_dim"] = width // n_heads, values.find("hidden_size")[1]
 
 
-def _shared(values: Values, heads: str) -> None:
+def _shared(values: Values, heads: str, shared: str) -> None:
     """Raise ConfigError where keys and values cannot be shared evenly among a layer's heads."""
-    n_heads, n_kv_heads = values.config.get(heads), values.config.get("num_key_value_heads")
+    n_heads, n_kv_heads = values.config.get(heads), values.config.get(shared)
     if not isinstance(n_heads, int) or not isinstance(n_kv_heads, int):
         return
     if n_kv_heads > 0 and n_heads % n_kv_heads:
-        raise ConfigError(
-            f"{heads} = {n_heads} is no multiple of num_key_value_heads = {n_kv_heads}"
-        )
+        raise ConfigError(f"{heads} = {n_heads} is no multiple of {shared} = {n_kv_heads}")
 
 
 def _follows(values: Values, name: str) -> bool:
@@ -912,8 +944,15 @@ def check_share(share: Any) -> float:
     return float(share)
 
 
-def _query_scaling(values: Values, found: Mapping[str, Any]) -> dict[str, float] | None:
-    """Return how queries grow with their place: Ministral 3's, and Llama 4's that do not turn."""
+def _query_scaling(
+    values: Values, family: Mapping[str, Any], found: Mapping[str, Any]
+) -> dict[str, float] | None:
+    """Return how queries grow with their place: Ministral 3's, Llama 4's that do not turn, or as
+    the rule of a family says.
+    """
+    if (rule := family.get("growth")) and (floor := values.number("log_scaling_n_floor")):
+        alpha = above_zero("log_scaling_alpha", values.get("log_scaling_alpha"))
+        return {"beta": alpha, "every": floor, "shift": 1, "smooth": True, **rule}
     if (beta := (found.get("scaling") or {}).get("llama_4_scaling_beta")) is not None:
         return {
             "beta": beta,
@@ -939,6 +978,8 @@ def _scale(values: Values, family: Mapping[str, Any], found: Mapping[str, Any]) 
         return 1.0
     if rule == "half":
         return float((found["head_dim"] / 2) ** -0.5)
+    if rule == "inverse":
+        return float(1 / found["head_dim"])
     if rule == "softmax_scale":
         said = values.part("attn_config").get(rule)
         return found["head_dim"] ** -0.5 if said is None else above_zero(rule, said)

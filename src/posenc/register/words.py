@@ -167,14 +167,23 @@ def _layer(
         yield from _relative(layer.relative)
     if layer.buckets:
         yield from _buckets(layer.buckets)
+    if layer.profiles:
+        yield from _profiles(layer.profiles)
+    if layer.convolved:
+        yield f"Keys and values pass a convolution of {layer.convolved} tokens, which tells order."
     if layer.query_scaling:
         beta, every = layer.query_scaling["beta"], layer.query_scaling["every"]
         t = "(t + 1)" if layer.query_scaling["shift"] else "t"
-        yield f"Queries grow with their place t: 1 + {beta:g} ln(1 + floor({t} / {every:,.0f}))."
+        smooth = layer.query_scaling.get("smooth")
+        steps = f"max(1, {t} / {every:,.0f})" if smooth else f"1 + floor({t} / {every:,.0f})"
+        who = "Queries and what mixes the curves" if layer.profiles else "Queries"
+        yield f"{who} grow with their place t: 1 + {beta:g} ln({steps})."
         if layer.query_scaling.get("counted"):
             yield "There t counts all tokens before, padding too: position_ids do not matter."
     if layer.sinks:
         yield "The softmax has a learned sink, a place that takes weight and gives nothing."
+    if layer.sinks_of_tokens:
+        yield "Each token makes its own sink's logit; the library has one number a head."
     if layer.softcap:
         yield f"Scores are bounded by {layer.softcap:g}."
     yield f"Scores are multiplied by {layer.scale:.6g}."
@@ -222,6 +231,16 @@ def _relative(relative: Mapping[str, Any]) -> Iterator[str]:
     yield f"{what} distances meet {met or 'nothing'} in the scores, through the layer's weights."
     if bound := relative.get("bound"):
         yield f"Distances beyond {bound:,} tokens count as that."
+
+
+def _profiles(profiles: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"{profiles['n']} learned curves over the distance, up to {profiles['reach'] - 1:,} tokens "
+        "back; each token mixes them for each head, and farther keys gain nothing."
+    )
+    if clip := profiles["clip"]:
+        yield f"What they are mixed by is scaled down to a length of {clip:g} at most."
+    yield "Distances count all tokens, padding too: position_ids do not matter."
 
 
 def _buckets(buckets: Mapping[str, Any]) -> Iterator[str]:

@@ -43,6 +43,8 @@ def encodings_of(layer: Layer) -> set[str]:
         found |= {"t5": {"t5"}, "grid": {"swin"}}.get(layer.buckets["kind"], {"deberta"})
     elif layer.relative:
         found |= {"sinusoidal": {"transformer_xl"}}.get(layer.relative["kind"], {"deberta"})
+    if layer.profiles:
+        found.add("distance_profiles")
     if layer.table and layer.table["kind"] != "angles":
         found.add("learnable" if layer.table["kind"] == "learned" else "sinusoidal")
     return found or {"none"}

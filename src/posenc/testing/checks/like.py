@@ -141,8 +141,11 @@ def _talks(asked: Asked) -> list[hearing.Run]:
 def _without_vectors(asked: Asked) -> list[Layer]:
     """Return the layers that are due, or raise CannotAsk where vectors of distances meet tokens."""
     due = [one for _, one in hearing.attends(asked)]
-    if any(one.relative for one in due):
-        raise CannotAsk("scores with vectors of distances, as this family has them, are not read")
+    if any(one.relative or one.profiles for one in due):
+        raise CannotAsk(
+            "scores with vectors or curves of distances that meet tokens, as this family has them, "
+            "are not read"
+        )
     return due
 
 
