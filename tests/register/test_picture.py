@@ -28,7 +28,7 @@ def rows(tree, kind):
     return sum(len(re.findall("z" if kind in ("bar", "open") else "M", d)) for d in found)
 
 
-@pytest.mark.parametrize("name", readable())
+@pytest.mark.parametrize("name", list(readable()))
 def test_each_layer_is_drawn_once(name):
     layers, tree = register.read(name).layers, drawn(name)
     attend = sum(one.kind != "none" and not (one.mixer and one.door == "none") for one in layers)
