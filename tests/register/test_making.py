@@ -217,8 +217,11 @@ def test_every_architecture_is_made_or_gets_a_sentence():
             except ValueError as error:
                 lacking.setdefault(str(error).split(name)[0], set()).add(name)
     sines = "the library has no encoding for a sinusoidal table with all sines first, as "
-    assert lacking.keys() == {sines, "this layer of "}
+    beside = "the library has no encoding for sines and cosines side by side, as "
+    dealt = "the library has no encoding for axes that take frequencies in turn, as "
+    assert lacking.keys() == {sines, beside, dealt, "this layer of "}
     assert lacking[sines] == {"marian", "pegasus", "whisper", "xglm"}
+    assert (lacking[beside], lacking[dealt]) == ({"wav2vec2-conformer"}, {"pixtral"})
 
 
 @pytest.mark.parametrize(
