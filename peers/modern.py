@@ -35,6 +35,7 @@ REACH = 7
 N_POSITIONS = 16
 WINDOW, AROUND = 9, 4
 THRESHOLD = 20.0
+SEEN = torch.ones(LENGTH, LENGTH, dtype=torch.bool).tril()
 IN_FLOAT32 = "The reference computes angles in float32."
 
 
@@ -296,9 +297,6 @@ def fox(numbers: Numbers, theirs: Callable[..., Tensor]) -> tuple[Tensor, Tensor
     added = door(encodings.FoX(*SIZES), "bias", x, q, k, places, **own)
     scores = (q @ k.mT / math.sqrt(D_HEAD) + added).masked_fill(~SEEN, -math.inf)
     return scores.softmax(-1) @ v, theirs(q, k, v, x @ own["gate.weight"].mT + own["gate.bias"])
-
-
-SEEN = torch.ones(LENGTH, LENGTH, dtype=torch.bool).tril()
 
 
 @case(
