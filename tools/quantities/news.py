@@ -11,7 +11,8 @@ PAGE_OF_ARXIV = "https://arxiv.org/abs/"
 
 def tables():
     """One for each question, the newest first."""
-    return {one: HEAD + "".join(_row(row) for row in news() if row.question == one) for one in QUESTIONS}
+    rows = {one: [_row(row) for row in news() if row.question == one] for one in QUESTIONS}
+    return {one: HEAD + "".join(found) for one, found in rows.items()}
 
 
 def counted():

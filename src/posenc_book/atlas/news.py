@@ -1,4 +1,4 @@
-"""Papers and releases on positions since 2025, as `news.toml` lists them, and what we know of each."""
+"""Papers and releases on positions since 2025 from `news.toml`, and what is here of each."""
 
 from dataclasses import dataclass
 from importlib.resources import files
@@ -61,7 +61,7 @@ class News:
             raise ValueError(f"question must be one of {', '.join(QUESTIONS)}, got {self.question}")
         if bool(self.paper) == bool(self.where):
             raise ValueError(f"{self.title} must have either a paper or where it is to be found")
-        if not 1 == bool(self.known) + bool(self.read) + bool(self.named_by):
+        if sum(map(bool, (self.known, self.read, self.named_by))) != 1:
             raise ValueError(
                 f"{self.title} must have a card, claims or a result, or say what was read, or who "
                 "named it, and only one of the three"
