@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections.abc import Callable
 from importlib import resources
 from types import ModuleType, SimpleNamespace
 
@@ -34,6 +35,7 @@ REACH = 7
 N_POSITIONS = 16
 WINDOW, AROUND = 9, 4
 THRESHOLD = 20.0
+SEEN = torch.ones(LENGTH, LENGTH, dtype=torch.bool).tril()
 IN_FLOAT32 = "The reference computes angles in float32."
 
 
@@ -279,6 +281,80 @@ def cope(numbers: Numbers):
     theirs = call(CoPE(D_HEAD, N_HEADS, N_POSITIONS), {"pos_emb": vectors}, q, logits)
     position = encodings.CoPE(*SIZES, n_positions=N_POSITIONS)
     return bias(position, numbers, vectors=vectors), theirs.tril()
+
+
+def fox(numbers: Numbers, theirs: Callable[..., Tensor]) -> tuple[Tensor, Tensor]:
+    """Return what causal attention with gates puts out, ours and that of a function of theirs.
+
+    The function gets queries, keys and values (batch, heads, length, d_head), and what goes into
+    the gates' sigmoid, (batch, length, heads).
+    """
+    (q, k), x = queries_and_keys(numbers), tokens(numbers)
+    v = numbers("values", BATCH, N_HEADS, LENGTH, D_HEAD)
+    own = {"gate.weight": numbers("W_f", N_HEADS, D_MODEL, scale=0.2)}
+    own["gate.bias"] = numbers("b_f", N_HEADS) + 1
+    places = Places.of(x, causal=True)
+    added = door(encodings.FoX(*SIZES), "bias", x, q, k, places, **own)
+    scores = (q @ k.mT / math.sqrt(D_HEAD) + added).masked_fill(~SEEN, -math.inf)
+    return scores.softmax(-1) @ v, theirs(q, k, v, x @ own["gate.weight"].mT + own["gate.bias"])
+
+
+@case(
+    "fox",
+    "flash-linear-attention",
+    "naive_forgetting_attn",
+    note=(
+        "The plain function beside which its authors test their kernel; outputs of causal "
+        "attention. It computes in float32."
+    ),
+    precision="float32",
+)
+def fla_fox(numbers: Numbers):
+    naive = code("flash-linear-attention", "fla/ops/forgetting_attn/naive.py")
+
+    def theirs(q: Tensor, k: Tensor, v: Tensor, gates: Tensor) -> Tensor:
+        q, k, v = (a.transpose(1, 2) for a in (q, k, v))
+        out = naive.naive_forgetting_attn(q, k, v, nn.functional.logsigmoid(gates))
+        return out.transpose(1, 2).to(numbers.dtype)
+
+    return fox(numbers, theirs)
+
+
+def blagpt_fox(q: Tensor, k: Tensor, v: Tensor, gates: Tensor) -> Tensor:
+    cls = code("BlaGPT", "bla_gpt/attentions.py").ForgettingAttention
+    theirs = cls.__new__(cls)  # its constructor makes maps that are not compared
+    nn.Module.__init__(theirs)
+    theirs.soft_cap, theirs.mask, theirs.attn_dropout = 0, SEEN[None, None], nn.Identity()
+    return theirs._forgetting_attention(q, k, v, gates.sigmoid(), LENGTH)
+
+
+@case(
+    "fox",
+    "BlaGPT",
+    "ForgettingAttention._forgetting_attention",
+    explanation=(
+        "The paper multiplies the gates from behind the key up to the query. This program shifts "
+        "its sum of logarithms by one token and takes them from the key to before the query, "
+        "though its comment has the paper's. With gates one token later it is equal: see the "
+        "next comparison."
+    ),
+)
+def blagpt_as_it_stands(numbers: Numbers):
+    return fox(numbers, blagpt_fox)
+
+
+@case(
+    "fox",
+    "BlaGPT",
+    "ForgettingAttention._forgetting_attention, gates one token later",
+    note="It adds 1e-10 to each gate before the logarithm, which float64 sees.",
+    precision="float32",
+)
+def blagpt_one_later(numbers: Numbers):
+    def later(q: Tensor, k: Tensor, v: Tensor, gates: Tensor) -> Tensor:
+        return blagpt_fox(q, k, v, torch.cat((gates[:, 1:], gates[:, :1]), 1))
+
+    return fox(numbers, later)
 
 
 # -- queries and keys that turn --------------------------------------------------------------------

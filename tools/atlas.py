@@ -206,8 +206,9 @@ the place. SPE is not on it either, as its random codes meet the offset on avera
 is not, because a mixture of rotations is no rotation. CoPE and FIRE are on it for the start alone:
 CoPE's vectors are zeros then, and FIRE divides by one constant up to 512 steps. DyWPE and window
 statistics are on it because they read the series, and equal tokens are a constant one, where they
-add the same vector everywhere. Axial RoPE, M-RoPE and Swin's table depend on the offset too, but on
-that of rows and of columns: their tokens stand on a grid of six rows, read row by row.
+add the same vector everywhere. FoX is on it because equal tokens have equal gates. Axial RoPE,
+M-RoPE and Swin's table depend on the offset too, but on that of rows and of columns: their tokens
+stand on a grid of six rows, read row by row.
 
 ## Five wishes
 
@@ -226,7 +227,7 @@ WITHOUT_CARDS = """\
 ## Without a card
 
 These are known from their papers and are not in the library, so nobody has measured them here. What
-they do, in short:
+they do, in short. [What is new since 2025](new-since-2025) says of each recent one what was read.
 
 {table}
 """

@@ -10,7 +10,7 @@ from posenc.models import LanguageModel
 
 N_TOKENS, LENGTH = 11, 14
 NAMES = [*encodings.names(), *encodings.names("modern")]
-UNPLACED = ["cope"]  # which makes positions itself, from what tokens hold
+UNPLACED = ["cope", "fox"]  # which make distances themselves, from what tokens hold
 LISTS = [["rotary", "none", "rotary"], ["learnable", "t5", "sinusoidal"]]
 
 
@@ -250,7 +250,8 @@ def test_an_encoding_that_reads_later_tokens_is_refused(name):
 
 @pytest.mark.parametrize("name", UNPLACED)
 def test_an_encoding_that_makes_positions_itself_refuses_random_ones(name):
-    with pytest.raises(ValueError, match=r"random_positions must be None with CoPE.*got 60: "):
+    who = encodings.get(name).__name__
+    with pytest.raises(ValueError, match=rf"random_positions must be None with {who}.*got 60: "):
         build(name, random_positions=60)
 
 

@@ -27,7 +27,7 @@ def tokens(length=LENGTH):
     return torch.randn(BATCH, length, D_MODEL, dtype=torch.float64)
 
 
-ANYWHERE = sorted({*encodings.names("series")} - {"cope", "dywpe", "window_statistics"})
+ANYWHERE = sorted({*encodings.names("series")} - {"cope", "fox", "dywpe", "window_statistics"})
 
 
 @pytest.mark.parametrize("name", ANYWHERE)

@@ -22,8 +22,8 @@ from posenc_book.audit import published
 D_MODEL, N_HEADS, D_HEAD, LENGTH, BATCH, MAX = 8, 2, 4, 6, 2, 12
 TOLERANCE = {"rtol": 0, "atol": 1e-9}
 NAMES = encodings.names()
-PLACED = [*encodings.names(), *encodings.names("modern")]
-PLACED.remove("cope")  # which makes positions itself
+NO_NUMBERS = {"cope", "fox"}  # which make distances themselves, of tokens
+PLACED = [n for n in [*encodings.names(), *encodings.names("modern")] if n not in NO_NUMBERS]
 SPE = {"sine_spe": {"n_realisations": 3}, "conv_spe": {"n_realisations": 3, "kernel_size": 4}}
 WHOLE = [[3, 0, 7, 4, 11, 5], [1, 2, 9, 8, 0, 10]]
 TIMES = [[0.5, 1.25, 1.5, 6.0, 7.75, 10.9], [10.5, 0.1, 3.3, 2.5, 9.0, 4.0]]
@@ -861,7 +861,7 @@ def test_advice_on_times_of_patches_gives_whole_ones_where_steps_are_missing(len
     torch.testing.assert_close(net(x, mask, numbers), net(x, mask), **TOLERANCE)
 
 
-@pytest.mark.parametrize("name", ["cope", "dywpe", "window_statistics"])
+@pytest.mark.parametrize("name", [*sorted(NO_NUMBERS), "dywpe", "window_statistics"])
 @pytest.mark.parametrize("cls", [TimeSeriesTransformer, PatchTransformer])
 def test_times_that_no_numbers_would_mend_are_to_be_left_out(name, cls):
     who = encodings.get(name).__name__

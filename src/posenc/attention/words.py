@@ -21,6 +21,7 @@ ENCODINGS = {
     "bucketed": "t5",
     "disentangled": "deberta",
     "fixed": "sinusoidal",
+    "forgetting": "fox",
     "learned": "learnable",
     "m_rope": "mrope",
     "multimodal_rope": "mrope",

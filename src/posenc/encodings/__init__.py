@@ -19,6 +19,7 @@ from posenc.encodings.dywpe import DyWPE
 from posenc.encodings.erpe import ERPE
 from posenc.encodings.fire import FIRE
 from posenc.encodings.fope import FoPE
+from posenc.encodings.fox import FoX
 from posenc.encodings.kerple import Kerple
 from posenc.encodings.learnable import Learnable, LearnableFrequency, SineLinear
 from posenc.encodings.mrope import MRoPE
@@ -57,6 +58,7 @@ __all__ = [
     "DistanceProfiles",
     "DyWPE",
     "FoPE",
+    "FoX",
     "Kerple",
     "Learnable",
     "LearnableFrequency",
@@ -91,7 +93,7 @@ __all__ = [
 Name = Literal[
     "none", "sinusoidal", "dft", "learnable", "tape", "learnable_frequency", "sine_linear",
     "rotary", "relative", "t5", "alibi", "tupe", "sine_spe", "conv_spe", "tpe", "erpe",
-    "transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope", "rove",
+    "transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope", "fox", "rove",
     "distance_profiles", "dywpe", "window_statistics", "axial_rotary", "mrope", "swin",
 ]  # fmt: skip
 """The names that the library knows, for checkers of types."""
@@ -123,6 +125,7 @@ _MODERN: dict[str, type[Position]] = {
     "cope": CoPE,
     "fope": FoPE,
     "pope": PoPE,
+    "fox": FoX,
     "rove": RoVE,
     "distance_profiles": DistanceProfiles,
 }

@@ -8,6 +8,8 @@ from posenc.attention import Places, Position
 from posenc.attention.numerics import precise
 from posenc.encodings.resizing import Rows
 
+_WHY = "which makes them itself by counting tokens that matter"
+
 
 class CoPE(Position):
     """A vector for how many tokens lie between, as the query counts (Golovneva et al. 2024).
@@ -76,7 +78,7 @@ class CoPE(Position):
 
     def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
         places = places or Places.of(x)
-        _check_places(places)
+        check_between(places, "CoPE", "counts tokens", _WHY)
         q, k = precise(q), precise(k)
         tokens = x if places.tokens is None else places.tokens
         gates = (q @ k.mT * self.d_head**-0.5).sigmoid()
@@ -103,14 +105,12 @@ def _between(scores: Tensor, count: Tensor) -> Tensor:
     return scores.gather(-1, index) * (1 - share) + scores.gather(-1, index + 1) * share
 
 
-def _check_places(places: Places) -> None:
+def check_between(places: Places, name: str, way: str, why: str) -> None:
+    """Raise ValueError where a term of the tokens from a key to the query means nothing."""
     if places.crossed:
         raise ValueError(
-            "position must not be CoPE in cross-attention, as it counts tokens from a key to the "
+            f"position must not be {name} in cross-attention, as it {way} from a key to the "
             "query, which does not stand among the keys"
         )
     if not places.counted:
-        raise ValueError(
-            f"{places.name} must be None for CoPE, which makes them itself by counting tokens that "
-            "matter, got given ones"
-        )
+        raise ValueError(f"{places.name} must be None for {name}, {why}, got given ones")
