@@ -1,11 +1,13 @@
-"""Collect numbers of released models from checkouts of three projects, offline.
+"""Collect numbers of released models from public files, offline.
 
-python -m peers.register.released LITGPT MLC_LLM MAXTEXT   # writes the register's released.json
+python -m peers.register.released LITGPT MLC_LLM MAXTEXT COPIES  # writes released.json
 
 `litgpt/config.py` names the address of each configuration that it was made from. The presets of
 mlc-llm are copies of config.json, under names of its own. In MaxText's converter only those count
-above which their address stands: others are read by several models, and fit one. A `-` in place of
-a checkout keeps what is held of it.
+above which their address stands: others are read by several models, and fit one. These three are
+checkouts. COPIES is a folder with the files that `releases.toml` names, each at
+owner/name/commit/path, as https://raw.githubusercontent.com/ has them. A `-` in place of any of
+them keeps what is held of it. The days of release stand in `releases.toml` too.
 """
 
 import ast
@@ -13,12 +15,15 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 import types
 from pathlib import Path
 
 from posenc import register
 
 STORED = Path(__file__).parents[2] / "src/posenc/register/released.json"
+RELEASES = tomllib.loads(Path(__file__).with_name("releases.toml").read_text())
+GITHUB = "https://github.com/{}/blob/{}/{}"
 FILE = "litgpt/config.py"
 FAMILIES = {
     "Llama-2": "llama",
@@ -58,7 +63,7 @@ KEPT = (
 
 
 def main() -> None:
-    litgpt, mlc_llm, maxtext = sys.argv[1:]
+    litgpt, mlc_llm, maxtext, copies = sys.argv[1:]
     held = json.loads(STORED.read_text())
     found = {}
     for checkout, repository, file, read in (
@@ -74,6 +79,11 @@ def main() -> None:
             if name in found:  # from a source that comes first
                 continue
             found[name] = {"config": config, "address": address, "date": date}
+    for place in RELEASES["copies"]:
+        for name in place["models"]:
+            found[name] = held[name] if copies == "-" else copied(name, place, Path(copies))
+    for name, day in days().items():
+        found[name] |= day
     lines = (
         f"  {json.dumps(name)}: {json.dumps(found[name], sort_keys=True)}" for name in sorted(found)
     )
@@ -87,7 +97,50 @@ def text(checkout, repository, file):
     say = {"capture_output": True, "text": True, "check": True}
     commit, date = subprocess.run([*git, "log", "-1", "--format=%H %as"], **say).stdout.split()
     source = subprocess.run([*git, "show", f"HEAD:{file}"], **say).stdout
-    return source, f"https://github.com/{repository}/blob/{commit}/{file}", date
+    return source, GITHUB.format(repository, commit, file), date
+
+
+def copied(name, place, folder):
+    """Return a model's entry, from a copy of its config.json in somebody's repository."""
+    repository, commit = place["repository"], place["commit"]
+    path = place["path"].format(name.replace("/", place.get("slash", "/")))
+    said = json.loads((folder / repository / commit / path).read_text())
+    config = kept(name, said.get("config", said))
+    address = GITHUB.format(repository, commit, path)
+    return {"config": config, "address": address, "date": place["date"]}
+
+
+def days():
+    """Return on which day each model was released, with the address that says so."""
+    return {
+        name: {"released": one["day"], "released_source": one["said"]}
+        for one in RELEASES["days"]
+        for name in one["models"]
+    }
+
+
+def kept(name, said):
+    """Return the entries of a configuration that are about positions."""
+    config = register.reading.load(said)
+    found = register.read(config)
+    telling = {entry for entry in config if matters(config, entry, found.layers)}
+    also = {"model_type", *KEPT, *register.reading.families()[found.family]["defaults"]}
+    also &= {entry for entry in config if config[entry] is not None}
+    left = {one.split(" = ")[0] for one in found.unread}
+    if left:
+        print(f"{name}: nothing reads {', '.join(sorted(left))}")
+    result = {entry: config[entry] for entry in config if entry in (telling | also) - left}
+    if register.read(result).layers != found.layers:
+        raise SystemExit(f"{name}: what is kept of its configuration is read as another model")
+    return result
+
+
+def matters(config, entry, layers):
+    """Return whether a configuration without an entry is another model, or none."""
+    try:
+        return register.read({n: v for n, v in config.items() if n != entry}).layers != layers
+    except register.ConfigError:
+        return True
 
 
 def made_from(source):

@@ -32,7 +32,7 @@ CASES = {
 }
 RELEASED = (  # a released model for each schedule that tables of released numbers hold
     "google/gemma-3-12b-it", "meta-llama/Meta-Llama-3.1-8B", "openai/gpt-oss-20b",
-    "deepseek-ai/DeepSeek-V3", "mlc-llm/phi-3_5",
+    "deepseek-ai/DeepSeek-V3", "mlc-llm/phi-3_5", "google/gemma-4-26B-A4B",
 )  # fmt: skip
 OTHERS = {  # schedules that none of these tables holds, with numbers of ours
     "internlm3": {"rope_parameters": {"rope_type": "dynamic", "factor": 6.0, "rope_theta": 5e7},

@@ -1,6 +1,7 @@
 """What the register reads equals what the probe saw, and bad input gets a sentence."""
 
 import dataclasses
+import datetime
 import json
 import re
 import subprocess
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from peers.register.released import GITHUB, RELEASES, days, kept
 
+import newest_release
 from posenc import frequencies, register
 from posenc.register import command_line, scaling
 
@@ -419,6 +422,65 @@ def test_every_released_model_can_be_read_by_its_name_and_says_where_its_numbers
         assert address.startswith("https://")
         assert {layer.sources["base"] for layer in found.layers if layer.base} <= {"config"}
         assert address in found.explain()
+
+
+def test_a_released_model_says_its_day_with_who_says_so_and_each_copy_must():
+    older = ("Lightning-AI/litgpt", "mlc-ai/mlc-llm", "AI-Hypercomputer/maxtext")
+    dated = 0
+    for name, entry in register.reading.released().items():
+        found = register.read(name)
+        if "released" not in entry:
+            assert any(f"/{one}/" in entry["address"] for one in older), name
+            assert "Released:" not in found.explain()
+            continue
+        dated += 1
+        day = datetime.date.fromisoformat(entry["released"])
+        assert datetime.date(2025, 1, 1) <= day <= datetime.date.fromisoformat(entry["date"]), name
+        assert entry["released_source"].startswith("https://")
+        line = f"Released: {day}, as {entry['released_source']} says."
+        assert line in found.explain().splitlines()
+    assert dated > 40
+    assert register.read({"model_type": "llama"}).released is None
+
+
+def test_the_table_of_releases_is_what_the_register_holds():
+    held = register.reading.released()
+    said = {name: one["released"] for name, one in held.items() if "released" in one}
+    assert {name: one["released"] for name, one in days().items()} == said
+    for place in RELEASES["copies"]:
+        for name in place["models"]:
+            path = place["path"].format(name.replace("/", place.get("slash", "/")))
+            address = GITHUB.format(place["repository"], place["commit"], path)
+            assert (held[name]["address"], held[name]["date"]) == (address, place["date"])
+
+
+def test_of_a_copied_configuration_what_is_about_positions_is_kept(capsys):
+    said = {"model_type": "mistral", "vocab_size": 9, "sliding_window": None, "rope_theta": 1e9,
+            "rope_scaling": None, "rope_speed": 2}  # fmt: skip
+    entries = {"model_type": "mistral", "sliding_window": None, "rope_theta": 1e9}
+    assert kept("a model", {"model_type": "mistral3", "text_config": said}) == entries
+    assert capsys.readouterr().out == "a model: nothing reads rope_speed\n"
+    own = {"model_type": "kimi_k2", "architectures": ["DeepseekV3ForCausalLM"], "rope_theta": 5e4}
+    assert kept("another", own | {"eos_token_id": 3}) == own
+
+
+def test_deepseek_v4_and_kimi_k3_of_2026_are_what_their_configurations_say():
+    read = register.read("deepseek-ai/DeepSeek-V4-Pro")
+    assert (len(read.layers), read.length, read.released) == (61, 1_048_576, "2026-04-24")
+    assert {layer.base for layer in read.layers} == {160_000.0}
+    kinds = {(one.door, one.kind) for one in register.read("moonshotai/Kimi-K3").layers}
+    assert kinds == {("none", "full"), ("none", "none")}
+
+
+def test_the_weekly_run_warns_of_a_newest_release_that_is_more_than_six_months_old(capsys):
+    held = {"an old one": "2025-08-05", "the new one": "2026-04-24"}
+    assert newest_release.notice(held, datetime.date(2026, 10, 24)) == (
+        "the newest release that the register holds is the new one of 2026-04-24, 183 days ago."
+    )
+    late = newest_release.notice(held, datetime.date(2026, 10, 25))
+    assert late.startswith("::warning title=Released models::")
+    newest_release.main(["2099-01-01"])
+    assert capsys.readouterr().out.startswith("::warning title=Released models::the newest release")
 
 
 def test_deepseek_v3_and_gpt_oss_are_what_their_configurations_say():

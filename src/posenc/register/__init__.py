@@ -45,7 +45,8 @@ def released() -> dict[str, str]:
     dict from the model's name to the address of the file that its numbers were taken from.
 
     Source: the configurations of Lightning AI's litgpt, which name those that they were made from,
-    copies with their address in Google's MaxText, and the presets of mlc-llm, under its own names.
+    copies with their address in Google's MaxText, the presets of mlc-llm, under its own names, and
+    copies of config.json in public repositories, which `peers/register/releases.toml` lists.
 
     Examples
     --------
@@ -114,6 +115,8 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
         proved=() if left or held.get("model_type") != name else tuple(proved),
         unproved=tuple(sorted(unproved)),
         address=f"{entry['address']} ({entry['date']})" if entry else None,
+        released=entry.get("released") if entry else None,
+        released_source=entry.get("released_source") if entry else None,
         notes=tuple(papers.notes(name, layers)),
         trained=trained,
         trained_source=source,
@@ -193,6 +196,10 @@ class Description:
         Fields of this configuration that no comparison reached.
     address : str or None
         Where the numbers of a released model were taken from, and when.
+    released : str or None
+        The day of its release, as "2026-04-24", where somebody says so.
+    released_source : str or None
+        Where that is said.
     notes : tuple of str
         What the model does otherwise than the papers that describe it.
     trained : int or None
@@ -228,6 +235,8 @@ class Description:
     others: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     outside: tuple[Mapping[str, Any], ...] = ()
+    released: str | None = None
+    released_source: str | None = None
 
     @property
     def made_for(self) -> int | None:

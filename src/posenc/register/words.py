@@ -446,6 +446,8 @@ def _checks(description: "Description", asked: int | None) -> Iterator[str]:
         yield f"Not read: {', '.join(description.others)}. Give such a part by itself."
     if description.address:
         yield f"Numbers: {description.address}."
+    if description.released:
+        yield f"Released: {description.released}, as {description.released_source} says."
     if description.unproved:
         yield f"Not compared in such a configuration: {', '.join(description.unproved)}."
     yield from (f"Not read: {one}" for one in description.unread)

@@ -107,7 +107,7 @@ def line(encoding: str) -> str:
         parts.append(
             f"{len(one.released)} of the {len(register.released())} released models of the "
             f"[register](todays-models), whose numbers come from tables of litgpt, mlc-llm and "
-            f"MaxText{_such_as(one.released)}"
+            f"MaxText, and from copies of config.json{_such_as(one.released)}"
         )
     if one.families:
         of = "its" if one.released else "the [register](todays-models)'s"

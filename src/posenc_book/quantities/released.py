@@ -4,10 +4,11 @@ from posenc import register
 
 
 def tables():
-    """Released models of the register by the table that their numbers were taken from."""
+    """Released models of the register by where their numbers were taken from."""
     addresses = list(register.released().values())
     projects = ("litgpt", "mlc-llm", "maxtext")
     counts = {name: sum(f"/{name}/blob/" in one for one in addresses) for name in projects}
+    counts["copies"] = len(addresses) - sum(counts.values())
     return {name.replace("-", "_"): str(n) for name, n in counts.items()}
 
 
