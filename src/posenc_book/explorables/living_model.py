@@ -48,15 +48,16 @@ class LivingModel(Explorable):
         "as they are, and slow the others. Drag over the letters to look into a head."
     )
     alt = (
-        "A text of 256 letters in eight rows, with a bar over each letter. A line behind the second "
-        "row ends the trained length. The bars of four rows are low. In the last four they are high."
+        "A text of 256 letters in eight rows, with a bar over each letter. A line behind the "
+        "second row ends the trained length. The bars of four rows are low. In the last four they "
+        "are high."
     )
     controls = (
         Range("slower", "Clocks slowed by", 1, 8, 0.5, 1),
         Choice("positions", "Positions", POSITIONS, "rope"),
     )
     folded = (
-        Text("text", "Your own text in English (digits become blanks)", PASSAGE, MOST),
+        Text("text", "Your own text in English (no digits)", PASSAGE, MOST),
         Choice("length", "Letters read", {"64": "64", "128": "128", "256": "256"}, "256"),
         Range("start", "Place of the first", 0, 500, 10, 0),
         Range("look", "Look from letter", 0, MOST, 1, 0),
