@@ -139,7 +139,8 @@ class _Section:
     def read(self, elements: list[Tag]) -> list[Slide]:
         """Return the slides of some elements."""
         for place, element in enumerate(elements):
-            after = elements[place + 1] if place + 1 < len(elements) else None
+            behind = (one for one in elements[place + 1 :] if one.name != "aside")
+            after = next(behind, None)  # a note in the margin comes between nothing
             if element.name == "p":
                 self._paragraph(element)
             elif "cell" in element.get("class", []):

@@ -243,6 +243,10 @@ PAGE = """\
 
 See {ref}`there <there>`, {doc}`second`, {eq}`eq-e`, {prf:ref}`thm-one`, [this](here).
 
+:::{margin}
+A note beside it.
+:::
+
 - a list
 
   ```{note}
@@ -318,7 +322,7 @@ def test_another_book_needs_one_line(tmp_path):
         "[there](https://someone.github.io/small/second.html#there), [The second](second.ipynb)"
         in text
     )
-    assert "(1), Theorem 1, this." in text
+    assert "(1), Theorem 1, this.\n\nA note beside it.\n" in text
     assert "- a list\n\n  > **Note**\n  >\n  > Within $\\alpha$." in text
     assert "e^{i\\pi} = -1 \\tag{1}" in text
     assert "> **Theorem 1 (One)**\n>\n> All is one." in text
