@@ -2,11 +2,12 @@
 
 import re
 
-import clip
 import pytest
 import yaml
 from PIL import Image
 from sitefiles import ROOT
+
+import clip
 
 FACE = (ROOT / "book" / "_assets" / "face.css").read_text(encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""What the benchmarks of a GPU, of growth, of kernels and of FlexAttention's functions have stored."""
+"""What the benchmarks of a GPU, growth, kernels and FlexAttention have stored."""
 
 import sys
 from importlib import import_module
