@@ -37,9 +37,9 @@ class Scene:
 def scenes() -> list[Scene]:
     """Return the story: a text as long as in training, a longer one, and slower clocks."""
     calm = "This small GPT learned from 64 letters at a time. High bars: it is surprised."
-    lost = "The text goes on, and below the line the model is lost."
+    lost = "The text goes on. After 112 letters or so the model is lost."
     mends = "Now slow RoPE’s clocks …"
-    mended = "… four times: the long text is read again, and the near letters pay a little."
+    mended = "… four times: the end is read again, and the beginning pays for it."
     grows = [Scene(n, 1, lost) for n in GROWS[:-1]]
     slows = [Scene(GROWS[-1], slower, mends) for slower in SLOWER[:-1]]
     return [

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 WIDTH, BAR, ROW, TALLEST = 270, 112, 12, 480  # TALLEST of all layers together
 LEFT, TOP, NARROWEST, DIAL, LINE = 30, 8.0, 8, 7, 15
 STYLE = (
-    "text{font:11px system-ui,sans-serif;fill:currentColor}"
-    ".bar{fill:#2e86ab}.open{fill:none;stroke:#2e86ab}.order{fill:#b3304a}"
-    ".hand{fill:none;stroke:currentColor}"
+    ".layers text{font:11px system-ui,sans-serif;fill:currentColor}"
+    ".layers .bar{fill:#2e86ab}.layers .open{fill:none;stroke:#2e86ab}"
+    ".layers .order{fill:#b3304a}.layers .hand{fill:none;stroke:currentColor}"
 )
 
 Layers = tuple["Layer", ...]
@@ -31,7 +31,7 @@ class Look(NamedTuple):
     compressed: int | None
 
 
-def svg(description: "Description", title: str) -> str:
+def svg(description: "Description", title: str, style: str = STYLE) -> str:
     """Return a drawing of a model's layers, the first one on top.
 
     A bar is what a token may see: all of the text, or a window, the wider the longer. It is filled
@@ -53,8 +53,9 @@ def svg(description: "Description", title: str) -> str:
     label = f"{title}: {_said(places)}"
     tall = max(TOP + row * len(layers), free)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {tall:g}" role="img" '
-        f"aria-label={quoteattr(label)}><style>{STYLE}</style>{''.join(drawn)}</svg>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="layers" viewBox="0 0 {WIDTH} {tall:g}" '
+        f'role="img" '
+        f"aria-label={quoteattr(label)}><style>{style}</style>{''.join(drawn)}</svg>"
     )
 
 
