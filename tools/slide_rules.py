@@ -112,12 +112,12 @@ def _prepare(chapter: Tag) -> None:
             raised.decompose()
             if isinstance(before, NavigableString):
                 before.replace_with(before.rstrip())
-    for folded in chapter.select("details:not(.posenc-quiz details)"):
+    for folded in chapter.select("details:not(:is(.posenc-quiz, .explorable) details)"):
         folded.decompose()
     for number in chapter.select(":is(h2, h3, h4) > .section-number"):
         number.decompose()
     for link in chapter.find_all("a", href=True):
-        if not link["href"].startswith("http"):
+        if not link["href"].startswith("http") and "data-part" not in link.attrs:
             link.unwrap()
     for content in chapter.select("section[id$=-content]"):
         content.name = "div"  # a section inside a slide would be a slide

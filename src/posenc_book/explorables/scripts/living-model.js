@@ -135,7 +135,8 @@
     view.part("told").textContent = heard
       ? "how much it hears of each letter, the first at the left:"
       : "drag over the letters: what does a head look at?";
-    view.part("rows").textContent = nats === first.nats ? rows(nats) : `${rows(nats)} ${before()}`;
+    const compared = nats !== first.nats && reads(state) === reads(JSON.parse(first.key));
+    view.part("rows").textContent = compared ? `${rows(nats)} ${before()}` : rows(nats);
   }
 
   const mean = (some) => some.reduce((sum, one) => sum + one, 0) / some.length;
@@ -150,6 +151,7 @@
     return `Mean surprise of each row, in nats: ${told.join(", ")}.`;
   }
 
+  const reads = ({ text, length }) => `${length} letters of ${text}`;
   const before = () => rows(first.nats).replace("Mean surprise of each row, in nats", "At first");
 
   function means(nats) {
