@@ -65,6 +65,7 @@ def keep(held, proved):
                 if any(row.get(name) for row in held[kind].values())
             ]
             families[kind]["proved"] = fields(kind, families[kind], also)
+            families[kind]["compared"] = len(held[kind])
             reached = [REACHED[name] for name in held[kind] if name in REACHED]
             if "llama_4_scaling_beta" in families[kind]["defaults"].get("rope_parameters", {}):
                 reached.append("query_scaling")
@@ -264,6 +265,7 @@ LISTED = {  # each way in which a hybrid's configuration says what its layers ar
     "zamba2": {"earlier names": {"layers_block_type": ["mamba", "hybrid", "hybrid"] * 2,
                                  "num_hidden_layers": 6}},
     "lfm2": {"numbered": {"full_attn_idxs": [1, 3]}},
+    "laguna": {"heads": {"num_attention_heads_per_layer": [4, 8, 8, 8] * 2}},
 }  # fmt: skip
 LONG = {
     "phi3": ("longrope",),

@@ -39,6 +39,7 @@ SAID = {
     "layer_rope_theta": [[37_000.0 + n for n in range(8)]],
     "rotary_dim": [32],
     "attn_layer_indices": [[0, 3]],
+    "num_attention_heads_per_layer": [[4, *[8] * 7]],
     "max_window_layers": [2],
     "global_attn_every_n_layers": [2, 1],
     "attn_config": [{"softmax_scale": 0.25}],

@@ -76,6 +76,7 @@ BOTH_SIDES = {
 MESSAGE = {  # what the probe does not see: values, keys of several tokens, an entry's other names
     "modernbert": BOTH_SIDES,
     "modernbert-decoder": BOTH_SIDES,
+    "laguna": {"heads_by_layer": "num_attention_heads_per_layer"},
     "deepseek_v4": {
         "values_turn": True,
         "turned_back": True,
@@ -208,7 +209,7 @@ def main() -> None:
 
 def _rules(family):
     """Return a family without what comparisons say of it."""
-    said = ("proved", "reached", "takes", "ignores", "refuses", "misreads")
+    said = ("proved", "compared", "reached", "takes", "ignores", "refuses", "misreads")
     return family and {name: family[name] for name in family if name not in said}
 
 

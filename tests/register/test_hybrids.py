@@ -1,5 +1,6 @@
 """Layers that mix tokens otherwise than by attention, in its place or beside it."""
 
+import numpy as np
 import pytest
 
 from posenc import register
@@ -61,7 +62,7 @@ def test_a_recurrence_beside_attention_says_whether_it_reads_the_same_input():
     assert "beside attention a recurrent layer reads the same input" in parallel.explain()
     assert "a recurrent layer follows, which reads what attention gives, too" in behind.explain()
     assert "from 45 recurrent layers" in behind.explain()
-    assert "and from 9 recurrences beside attention." in behind.explain()
+    assert "and from 9 recurrences beside attention, and from the causal" in behind.explain()
 
 
 def test_granite_4_turns_only_where_it_says_rope():
@@ -161,3 +162,32 @@ def test_what_no_layer_can_say_is_refused_by_name_with_what_is_missing(name):
 def test_a_hybrid_that_means_nothing_gets_a_sentence(config, sentence):
     with pytest.raises(register.ConfigError, match=sentence):
         register.read(config)
+
+
+def test_laguna_lists_the_heads_of_each_layer():
+    config = {"model_type": "laguna", "num_hidden_layers": 2, "num_key_value_heads": 8}
+    found = register.read(config | {"num_attention_heads_per_layer": [48, 64]})
+    assert [(layer.n_heads, layer.sources["n_heads"]) for layer in found.layers] == [
+        (48, "config"), (64, "config"),
+    ]  # fmt: skip
+    for listed, sentence in (([48], "a number for each of 2 layers"), ([48, 60], "no multiple of")):
+        with pytest.raises(register.ConfigError, match=sentence):
+            register.read(config | {"num_attention_heads_per_layer": listed})
+
+
+@pytest.mark.parametrize("kind", ["hunyuan_v1_dense", "hunyuan_v1_moe"])
+def test_hunyuans_norm_behind_the_turn_is_said(kind):
+    assert (
+        "a norm with a learned weight for each dimension follows" in register.read(kind).explain()
+    )
+
+
+@pytest.mark.parametrize(("weights", "moves"), [((1.0, 1.0), False), ((1.0, 2.0), True)])
+def test_weights_behind_the_turn_that_differ_in_a_pair_make_scores_depend_on_places(weights, moves):
+    omega = register.read("hunyuan_v1_dense").inv_freq(0, 2048)[3]
+
+    def score(query_place, key_place):
+        q, k = (np.array([np.cos(omega * t), np.sin(omega * t)]) for t in (query_place, key_place))
+        return (weights * q) @ (weights * k)
+
+    assert (abs(score(7, 2) - score(107, 102)) > 0.1) == moves

@@ -38,6 +38,21 @@ YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 
 ODD = ("glm4_moe", "glm4v_moe_text", "qwen3_omni_moe_text")
 
 
+RESULTS = Path(__file__).parents[2] / "results/register.json"
+
+
+def test_how_many_configurations_were_compared_is_what_the_results_hold():
+    held = json.loads(RESULTS.read_text())["architectures"]
+    assert held.keys() == set(register.names())
+    for name, rows in held.items():
+        assert not any("problem" in row for row in rows.values())
+        assert register.reading.families()[name]["compared"] == len(rows), name
+    for name in ("llama", "kimi_linear"):
+        n = len(held[name])
+        said = f"in {n} configuration{'' if n == 1 else 's'} of this family: door"
+        assert said in register.read(name).explain()
+
+
 def test_the_register_holds_eighty_architectures_and_each_can_be_read_and_explained():
     assert len(register.names()) >= 80
     for name in register.names():

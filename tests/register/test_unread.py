@@ -121,6 +121,19 @@ def test_entries_in_one_of_two_blocks_or_beside_types_of_layers_are_refused():
         register.read({"model_type": "gemma3_text", "rope_parameters": parts | {"rope_theta": 3.0}})
 
 
+def test_what_is_said_again_beside_types_of_layers_or_turns_all_is_no_matter():
+    config = {"model_type": "laguna", "max_position_embeddings": 8192}
+    full = YARN | {"original_max_position_embeddings": 4096, "partial_rotary_factor": 0.5}
+    parts = {"full_attention": full, "sliding_attention": {"rope_theta": 1e4}}
+    again = {"original_max_position_embeddings": 4096}
+    one, two = (register.read(config | {"rope_parameters": parts | more}) for more in ({}, again))
+    assert one.layers == two.layers
+    assert register.read(config | {"rope_parameters": parts, "partial_rotary_factor": 0.5}).proved
+    with pytest.raises(register.ConfigError, match="'original_max_position_embeddings' beside"):
+        register.read(config | {"rope_parameters": parts | {again.popitem()[0]: 2048}})
+    assert register.read({"model_type": "glm4_moe_lite", "partial_rotary_factor": 1.0}).proved
+
+
 def test_numbers_that_a_schedule_does_not_use_are_told():
     rope = {"rope_type": "linear", "factor": 2.0, "beta_fast": 32}
     said = explained({"model_type": "llama", "rope_scaling": rope})
@@ -169,14 +182,15 @@ def test_a_schedule_that_does_not_say_where_it_starts_is_to_be_checked():
 @pytest.mark.parametrize(
     ("config", "sentence"),
     [
-        ("kimi_linear", "Order comes from 21 recurrent layers, which read token after token."),
+        ("kimi_linear", "Order comes from 21 recurrent layers, which read token after token, and "
+         "from the causal mask of 6 layers of attention."),
         ("qwen3_next", "recurrent layers, which read token after token, and from 12 layers of"),
         ("qwen3_5_text", "from 24 recurrent layers"),
         ("olmo_hybrid", "from 24 recurrent layers"),
         ({"model_type": "lfm2", "full_attn_idxs": [2, 5], "num_hidden_layers": 8},
-         "from 6 convolutions over neighbouring tokens, and from 2 layers of attention that turn"),
+         "over neighbouring tokens, and from 2 layers of attention that turn under a causal mask."),
         ("minimax", "from 16 recurrent layers"),
-        ("smollm3", "Order comes from 27 layers of attention that turn."),
+        ("smollm3", "from 27 layers of attention that turn, and from the causal mask of 36 layers"),
         ({"model_type": "gpt_neox", "rotary_pct": 0.25}, None),
         ("llama", None),
         ("gpt2", None),
@@ -189,7 +203,7 @@ def test_where_order_comes_from_is_said_of_the_model(config, sentence):
 
 
 @pytest.mark.parametrize(
-    "name", ["falcon_mamba", "zamba", "dinov3_vit", "pixtral", "mamba2", "qwen4", "glm5_next"]
+    "name", ["falcon_mamba", "zamba", "dinov3_vit", "mamba2", "qwen4", "glm5_next"]
 )
 def test_an_unknown_architecture_is_not_taken_for_another_of_like_letters(name):
     with pytest.raises(register.ConfigError) as refused:

@@ -22,6 +22,7 @@ Layers = tuple["Layer", ...]
 class Look(NamedTuple):
     """All of a layer that is drawn."""
 
+    attends: bool
     door: str
     window: int | None
     square: bool
@@ -35,8 +36,9 @@ def svg(description: "Description", title: str, style: str = STYLE) -> str:
     """Return a drawing of a model's layers, the first one on top.
 
     A bar is what a token may see: all of the text, or a window, the wider the longer. It is filled
-    where the layer has positions, as far as its heads turn, and open where it has none. A round
-    mark is a layer in which something else than attention tells the order. The hand beside the
+    where the layer has positions, as far as its heads turn, and open where it has none; a layer
+    without attention has no bar. A round mark is a layer in which something else than attention
+    tells the order. The hand beside the
     first layer of a kind shows its base, a quarter of the dial for each power of a hundred.
     """
     layers = description.layers
@@ -67,6 +69,7 @@ def signs(description: "Description") -> tuple[str, ...]:
 def _look(layer: "Layer") -> Look:
     """Return what is drawn of a layer."""
     return Look(
+        attends=layer.kind != "none",
         door="none" if layer.kind == "none" else layer.door,
         window=layer.window if layer.kind in ("window", "chunk", "square") else None,
         square=layer.kind == "square",
@@ -79,13 +82,13 @@ def _look(layer: "Layer") -> Look:
 
 def _rows(look: Look, tops: list[float], row: float, length: int | None) -> str:
     """Return the layers that look alike."""
-    drawn, attends = "", look.door != "none" or not look.mixer
-    if attends:
+    drawn = ""
+    if look.attends:
         wide = BAR if look.window is None else _narrow(look.window, length)
         filled = {"rotate": look.share, "none": 0.0}.get(look.door, 1.0)
         drawn += _bars("open", tops, row, wide) + _bars("bar", tops, row, wide * filled)
     if look.mixer:
-        x, r = LEFT + (BAR + 8 if attends else 8), row / 3
+        x, r = LEFT + (BAR + 8 if look.attends else 8), row / 3
         half = f"a{r:.3g} {r:.3g} 0 1 0"
         turn = f"{half} {2 * r:.3g} 0{half} -{2 * r:.3g} 0"
         dots = "".join(f"M{x - r:.4g} {y + row / 2:.4g}{turn}" for y in tops)
@@ -126,8 +129,10 @@ def _narrow(window: int, length: int | None) -> float:
 
 def _words(look: Look) -> str:
     """Return a few words on layers that look alike."""
+    if not look.attends:
+        return look.mixer or "no attention"
     if look.mixer:
-        return look.mixer if look.door == "none" else f"{look.mixer} and attention"
+        return f"{look.mixer} and attention"
     sight = "all" if look.window is None else f"{look.window:,}"
     if look.square:
         sight = f"{sight} by {sight}"

@@ -191,13 +191,18 @@ def check_misread(config: Mapping[str, Any], family: Mapping[str, Any]) -> None:
 
 def _stack(values: Values, family: Mapping[str, Any]) -> list[Layer]:
     """Return the layers of a stack; those that do the same are one object."""
-    made: dict[tuple[str, bool, float | None], Layer] = {}
+    made: dict[tuple[str, bool, float | None, int | None], Layer] = {}
     found, numbers = [], 0
     for number, kind in enumerate(layer_types(values, family)):
         turns = family["door"] == "rotate" and _rotates(values, family, kind, number)
-        own = kind, turns, _own_base(values, family, number) if turns else None
+        base = _own_base(values, family, number) if turns else None
+        n_heads = _own_heads(values, family, number)
+        own = kind, turns, base, n_heads
         if own not in made:
-            made[own] = _layer(values, family, *own)
+            made[own] = _layer(values, family, kind, turns, base)
+            if n_heads is not None:
+                sources = {**made[own].sources, "n_heads": "config"}
+                made[own] = replace(made[own], n_heads=n_heads, sources=sources)
             numbers += made[own].turning + len((made[own].slopes or {}).get("values", ()))
             if numbers > MOST_NUMBERS:
                 raise ConfigError(
@@ -214,6 +219,20 @@ def _own_base(values: Values, family: Mapping[str, Any], number: int) -> float |
     if not isinstance(per_layer, list) or len(per_layer) <= number:
         return None
     return above_zero("layer_rope_theta", per_layer[number])
+
+
+def _own_heads(values: Values, family: Mapping[str, Any], number: int) -> int | None:
+    """Return how many heads a configuration lists for a layer."""
+    name = family.get("heads_by_layer", "")
+    if (listed := values.config.get(name)) is None:
+        return None
+    n_layers = values.need("num_hidden_layers")
+    if not isinstance(listed, list | tuple) or len(listed) != n_layers:
+        raise ConfigError(f"{name} must list a number for each of {n_layers} layers")
+    shared = "num_key_value_heads"
+    own = Values({name: listed[number], shared: values.get(shared)}, {})
+    _shared(own, name, shared)
+    return own.need(name)
 
 
 def _switched(values: Values, family: Mapping[str, Any]) -> Mapping[str, Any]:

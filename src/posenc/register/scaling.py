@@ -1,7 +1,7 @@
 """Schedules: `rope_scaling` in earlier configurations, `rope_parameters` in later ones."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,8 +34,13 @@ def check_names(
     block: str, rope: Mapping[str, Any], family: Mapping[str, Any], label: str | None
 ) -> None:
     """Raise ConfigError for what is said inside a block about rotation and never read."""
+    parts = [rope] if label is None else [one for one in rope.values() if isinstance(one, Mapping)]
     if label is not None and (
-        beside := [n for n, part in rope.items() if not isinstance(part, Mapping | None)]
+        beside := [
+            name
+            for name, part in rope.items()
+            if not isinstance(part, Mapping | None) and not _is_repeated(name, part, parts)
+        ]
     ):
         raise ConfigError(
             f"{block} has entries by type of layer, and {beside[0]!r:.60} beside them"
@@ -45,13 +50,19 @@ def check_names(
     known |= {"partial_rotary_factor"} - set(family.get("ignores", ()))
     own = family["defaults"].get("rope_parameters") or {}
     known |= {*own}.union(*(part for part in own.values() if isinstance(part, Mapping)))
-    for part in [rope] if label is None else filter(None, rope.values()):
+    for part in parts:
         for name, value in part.items():
             whole = (name, value) == ("partial_rotary_factor", 1)  # all turn, as they do anyway
             if name not in known and value is not None and not whole:
                 raise ConfigError(
                     f"{block} says {name!r:.60} = {value!r:.60}, which nothing reads in this family"
                 )
+
+
+def _is_repeated(name: str, value: Any, parts: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether blocks of the types of layer say this, and none of them says otherwise."""
+    said = [part[name] for part in parts if part.get(name) is not None]
+    return bool(said) and all(one == value for one in said)
 
 
 def idle(rope: Mapping[str, Any], family: Mapping[str, Any]) -> tuple[str, ...]:

@@ -70,14 +70,22 @@ def entries(
             del left[name]
     read_so = {name: dict.get(asked, name) for name in asked.names & asked.keys()}
     said = {**family.get("defaults", {}), **read_so}
-    for name in foreign & left.keys():
+    for name in {*foreign, *family.get("ignores", ())} & left.keys():
         if _is_said_again(name, left[name], said):
             del left[name]
     return tuple(
         f"{_plain(name)} = {value!r:.60}"
         for name, value in left.items()
-        if value is not None and _sounds(name) and not _is_model(name, value)
+        if value is not None
+        and _sounds(name)
+        and not _is_model(name, value)
+        and not _turns_all(name, value, family)
     )
+
+
+def _turns_all(name: str, value: Any, family: Mapping[str, Any]) -> bool:
+    """Return whether an entry says that all turns that can, as it does without the entry."""
+    return name == "partial_rotary_factor" and value == 1 and name not in family.get("ignores", ())
 
 
 def _sounds(name: str) -> bool:
@@ -104,8 +112,10 @@ def _matters(config: Asked, name: str, read: Callable[[Mapping[str, Any]], Any])
 def _is_said_again(name: str, value: Any, others: Mapping[str, Any]) -> bool:
     """Return whether entries that are read say the same under another name, or in a block."""
     names = next(({one, *more} for one, more in NAMES.items() if name in (one, *more)), {name})
-    blocks = [others.get(block) for block in ("rope_scaling", "rope_parameters")]
-    parts = [others, *(block for block in blocks if isinstance(block, Mapping))]
+    said = [others.get(block) for block in ("rope_scaling", "rope_parameters")]
+    blocks = [block for block in said if isinstance(block, Mapping)]
+    of_types = [one for block in blocks for one in block.values() if isinstance(one, Mapping)]
+    parts = [others, *blocks, *of_types]
     return any(part.get(one) == value for part in parts for one in names)
 
 

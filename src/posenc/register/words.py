@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc.register import scaling
+from posenc.register import reading, scaling
 
 if TYPE_CHECKING:
     from posenc.register import Description
@@ -95,8 +95,13 @@ def _order(description: "Description") -> Iterator[str]:
         for mixer, words in MIXERS.items()
         if (n := sum((layer.mixer, layer.kind == "none") == mixer for layer in layers))
     ]
-    if turning := sum(layer.door == "rotate" for layer in layers):
-        sources.append(f"{turning} layer{'' if turning == 1 else 's'} of attention that turn")
+    turning = sum(layer.door == "rotate" for layer in layers)
+    masked = sum(layer.causal for layer in layers if layer.kind != "none")
+    if turning:
+        under = " under a causal mask" if masked == turning else ""
+        sources.append(f"{_attending(turning)} that turn{'s' if turning == 1 else ''}{under}")
+    if masked and masked != turning:
+        sources.append(f"the causal mask of {_attending(masked)}")
     still = [layer for layer in layers if layer.kind != "none" and layer.door == "none"]
     if any(layer.mixer for layer in layers) or (still and turning):
         yield f"Order comes from {', and from '.join(sources)}."
@@ -105,6 +110,10 @@ def _order(description: "Description") -> Iterator[str]:
     besides = ", too" if any(layer.door != "none" for layer in layers) else ""
     for one in description.outside:
         yield f"{one['what']} over {one['over']} tokens {one['where']} tells their order{besides}."
+
+
+def _attending(n: int) -> str:
+    return f"{n} layer{'' if n == 1 else 's'} of attention"
 
 
 def _by_default(description: "Description") -> bool:
@@ -314,11 +323,7 @@ def _schedule(layer: "Layer") -> str:
     )
     return (
         f"Schedule {scaling['type']}, factor {scaling['factor']:g}"
-        + (
-            f" over {trained:,} tokens{'' if _assumed(layer) else ' of training'}"
-            if trained
-            else ""
-        )
+        + (f" over {trained:,} tokens" if trained else "")
         + f".{gain}"
     )
 
@@ -456,7 +461,13 @@ def _checks(description: "Description", asked: int | None) -> Iterator[str]:
         yield "Not proved: nothing reads these entries. See what the code does with them."
         return
     yield (
-        f"Compared with transformers' own layers, in four configurations of this family: {proved}."
+        f"Compared with transformers' own layers, in {_compared(description)} of this family: "
+        f"{proved}."
         if proved
         else "Not proved: compare one layer with the code before you trust this."
     )
+
+
+def _compared(description: "Description") -> str:
+    n = reading.families()[description.family]["compared"]
+    return f"{n} configuration{'' if n == 1 else 's'}"
