@@ -191,3 +191,11 @@ def test_weights_behind_the_turn_that_differ_in_a_pair_make_scores_depend_on_pla
         return (weights * q) @ (weights * k)
 
     assert (abs(score(7, 2) - score(107, 102)) > 0.1) == moves
+
+
+def test_queries_that_grow_by_zero_do_not_grow():
+    rope = {"rope_type": "yarn", "factor": 64.0, "original_max_position_embeddings": 4096}
+    config = {"model_type": "ministral3", "rope_parameters": rope | {"rope_theta": 1e6}}
+    still = {"rope_parameters": config["rope_parameters"] | {"llama_4_scaling_beta": 0.0}}
+    assert register.read(config | still).layers[0].query_scaling is None
+    assert "grow with their place" not in register.read(config | still).explain()

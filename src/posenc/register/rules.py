@@ -972,7 +972,7 @@ def _query_scaling(
     if (rule := family.get("growth")) and (floor := values.number("log_scaling_n_floor")):
         alpha = above_zero("log_scaling_alpha", values.get("log_scaling_alpha"))
         return {"beta": alpha, "every": floor, "shift": 1, "smooth": True, **rule}
-    if (beta := (found.get("scaling") or {}).get("llama_4_scaling_beta")) is not None:
+    if beta := (found.get("scaling") or {}).get("llama_4_scaling_beta"):
         return {
             "beta": beta,
             "every": found["scaling"]["original_max_position_embeddings"],

@@ -101,7 +101,7 @@ def check(
             if len(value) > MOST_FACTORS:
                 raise ConfigError(f"{name} may list {MOST_FACTORS:,} numbers, not {len(value):,}")
             scaling[name] = [above_zero(name, v) for v in value]
-        elif name in ("mscale", "mscale_all_dim") and value == 0:  # which stands for none
+        elif name in ("mscale", "mscale_all_dim", "llama_4_scaling_beta") and value == 0:  # none
             continue
         elif name not in ("type", "truncate"):
             scaling[name] = above_zero(name, value)
