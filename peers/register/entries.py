@@ -123,8 +123,9 @@ def architecture(kind):
     what it reads wrongly, it then refuses.
     """
     family, default = reading.families()[kind], probe.CONFIG_MAPPING[kind]().to_dict()
-    for name in ("takes", "ignores", "refuses", "misreads"):
+    for name in ("ignores", "refuses", "misreads"):
         family.pop(name, None)
+    family["takes"] = names(kind)  # none of them is another family's while it is asked
     found = {where: {} for where in ("base", "reads", "nothing", "unbuilt", "differs")}
     parted = together(kind, [name for name in names(kind) if PLAIN.search(name)])
     parted |= {name: tried(kind, name) for name in names(kind) if name not in parted}

@@ -71,7 +71,7 @@ def entries(
     read_so = {name: dict.get(asked, name) for name in asked.names & asked.keys()}
     said = {**family.get("defaults", {}), **read_so}
     for name in {*foreign, *family.get("ignores", ())} & left.keys():
-        if _is_said_again(name, left[name], said):
+        if _is_said_again(name, left[name], said if name in foreign else read_so):
             del left[name]
     return tuple(
         f"{_plain(name)} = {value!r:.60}"
