@@ -224,15 +224,12 @@ NEVER = [
     "CARoPE",
     "HoPE",
     "Mamba",
-    "RePo",
-    "SWAN",
-    "VideoRoPE",
     "graph Laplacian",
     "tensor parallel",
 ]
 NAMES = {
     "DroPE": "length-lab#what-people-try-first",
-    "FoX": "atlas#without-a-card",
+    "FoX": "atlas/distances#fox-fox",
     "GRAPE": "atlas#without-a-card",
     "LieRE": "atlas#without-a-card",
     "PaTH": "atlas#without-a-card",
@@ -242,7 +239,7 @@ NAMES = {
 
 @pytest.mark.browser
 def test_a_name_that_the_book_lacks_is_no_other_word(found):
-    """Not hope for HoPE, and Swin for SWAN; but what is misspelt, or begun, is guessed."""
+    """Not hope for HoPE, and RoPE for CARoPE; but what is misspelt, or begun, is guessed."""
     names = [*NEVER, *NAMES, "ALiB", "permutaton", "and DroPE and HoPE"]
     missing = found.page.evaluate("all => all.map(posencSearch.missing)", names)
     wanted = [*([name] for name in NEVER), *([] for _ in NAMES), [], ["permutaton"], ["HoPE"]]
@@ -405,13 +402,13 @@ def test_how_sections_begin_is_loaded_once_something_is_typed(opened):
 def test_who_finds_nothing_can_ask(opened):
     page = opened.goto("book/atlas")
     page.keyboard.press("Control+k")
-    page.keyboard.type("SWAN")
+    page.keyboard.type("CARoPE")
     status = page.locator("#search-dialog-results [role=status]")
-    status.get_by_text("Not in the book: “SWAN”. Ask for it.").wait_for()
+    status.get_by_text("Not in the book: “CARoPE”. Ask for it.").wait_for()
     address = status.get_by_role("link").get_attribute("href")
     settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     assert address.startswith(f"{settings['repository']['url']}/issues/new?title=")
-    assert address.endswith("SWAN")
+    assert address.endswith("CARoPE")
 
 
 @pytest.mark.browser
