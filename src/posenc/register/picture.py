@@ -38,8 +38,8 @@ def svg(description: "Description", title: str, style: str = STYLE) -> str:
     A bar is what a token may see: all of the text, or a window, the wider the longer. It is filled
     where the layer has positions, as far as its heads turn, and open where it has none; a layer
     without attention has no bar. A round mark is a layer in which something else than attention
-    tells the order. The hand beside the
-    first layer of a kind shows its base, a quarter of the dial for each power of a hundred.
+    tells the order. The hand beside the first layer of a kind shows its base, a quarter of the dial
+    for each power of a hundred.
     """
     layers = description.layers
     row = min(ROW, TALLEST / max(len(layers), 1))
@@ -56,8 +56,8 @@ def svg(description: "Description", title: str, style: str = STYLE) -> str:
     tall = max(TOP + row * len(layers), free)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="layers" viewBox="0 0 {WIDTH} {tall:g}" '
-        f'role="img" '
-        f"aria-label={quoteattr(label)}><style>{style}</style>{''.join(drawn)}</svg>"
+        f'role="img" aria-label={quoteattr(label)}>'
+        f"<style>{style}</style>{''.join(drawn)}</svg>"
     )
 
 

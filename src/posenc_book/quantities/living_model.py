@@ -80,25 +80,22 @@ def slowing_by_four_mends_and_costs():
     return abs(home - far) < 0.1 and lived.at(64, "rope") < home < lived.at(256, "rope") - 1
 
 
-def _change_of_rows(slower):
-    """What slowed clocks add to each row of the page, of 32 letters."""
-    there, slowed = lived.blocks("rope"), lived.blocks("rope", slower)
-    n = 32 // lived.PLAN["block"]
-    return [sum(slowed[i : i + n]) / n - sum(there[i : i + n]) / n for i in range(0, 16, n)]
+def _rows(slower=1):
+    """What a letter costs RoPE in each row of the page, of two blocks."""
+    blocks = lived.blocks("rope", slower)
+    return [sum(pair) / 2 for pair in zip(blocks[::2], blocks[1::2], strict=True)]
 
 
 def slowing_by_four_changes_rows():
     """The first three rows pay, the fourth is about level, the last four gain."""
-    change = _change_of_rows(4)
+    change = [slowed - there for slowed, there in zip(_rows(4), _rows(), strict=True)]
     return min(change[:3]) > 0.2 and abs(change[3]) < 0.1 and max(change[4:]) < -1
 
 
 def slowing_by_two_leaves_the_last_row():
     """Rows five to seven are read nearly as well as at home, and the eighth is not."""
-    home, slowed = lived.blocks("rope")[:4], lived.blocks("rope", 2)
-    rows = [sum(slowed[i : i + 2]) / 2 for i in range(0, 16, 2)]
-    there = sum(home) / 4
-    return max(rows[:7]) < there + 0.4 and rows[7] > there + 0.5
+    there, slowed = sum(_rows()[:2]) / 2, _rows(2)
+    return max(slowed[:7]) < there + 0.4 and slowed[7] > there + 0.5
 
 
 def alibi_reads_on():
