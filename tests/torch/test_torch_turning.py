@@ -229,15 +229,17 @@ def one_pass(monkeypatch):
 def test_large_inputs_turn_in_one_pass():
     cos, sin = cos_sin(torch.arange(64), OMEGA)
     x = torch.zeros(2, 64, 64, 8)
-    assert turning.in_one_pass(x, cos, sin, "interleaved")
-    assert not turning.in_one_pass(x[:1, :1], cos, sin, "interleaved")
-    assert not turning.in_one_pass(x, cos, sin, "half")
-    assert not turning.in_one_pass(x, cos.requires_grad_(), sin, "interleaved")
+    assert turning.in_one_pass(x, cos, sin)
+    assert not turning.in_one_pass(x[:1, :1], cos, sin)
+    assert not turning.in_one_pass(x, cos.requires_grad_(), sin)
 
 
 @pytest.mark.usefixtures("one_pass")
+@pytest.mark.parametrize("pairing", turning.PAIRINGS)
+@pytest.mark.parametrize("block", [1, 100, 1 << 17])
 @pytest.mark.parametrize("view", ["whole", "odd offset", "odd width", "turned axes"])
-def test_one_pass_computes_what_the_formula_does(view):
+def test_one_pass_computes_what_the_formula_does(view, block, pairing, monkeypatch):
+    monkeypatch.setattr(turning, "_BLOCK", block)
     x = {
         "whole": heads(),
         "odd offset": heads(2, 3, 5, 10)[..., 1:9],
@@ -245,23 +247,24 @@ def test_one_pass_computes_what_the_formula_does(view):
         "turned axes": heads(2, 3, 8, 5).mT,
     }[view].detach()
     cos, sin = cos_sin(TIMES, OMEGA)
-    assert turning.in_one_pass(x, cos, sin, "interleaved")
+    assert turning.in_one_pass(x, cos, sin)
     d_out, found = heads(), []
     for turned in (turning.turn, turning._by_formula):
         own = x.clone(memory_format=torch.preserve_format).requires_grad_()
-        out = turned(own, cos, sin, "interleaved")
+        out = turned(own, cos, sin, pairing)
         found.append((out, *torch.autograd.grad(out, own, d_out)))
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-14)
 
 
 @pytest.mark.usefixtures("one_pass")
-def test_one_pass_has_gradients_of_gradients_and_of_many_outputs():
+@pytest.mark.parametrize("pairing", turning.PAIRINGS)
+def test_one_pass_has_gradients_of_gradients_and_of_many_outputs(pairing):
     cos, sin = cos_sin(TIMES, OMEGA)
     x = heads().requires_grad_()
 
     def turned(x):
-        return turning.turn(x, cos, sin, "interleaved")
+        return turning.turn(x, cos, sin, pairing)
 
     assert torch.autograd.gradcheck(turned, x, check_batched_grad=True)
     assert torch.autograd.gradgradcheck(turned, x)
