@@ -84,3 +84,14 @@ def test_whatever_is_no_name_is_told_what_one_looks_like(wrong):
         where.main([wrong])
     with pytest.raises(SystemExit, match="name one number, such as: "):
         where.main([])
+
+
+def test_architecture_follows_its_example_as_it_is():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    seen = where.behind("afterwards.mean_of_ten.steps")
+    read = {path.relative_to(ROOT).as_posix() for path in seen.files}
+    assert {"results/second-Libras.jsonl", "results/edition.json"} <= read
+    stations = text.split("## From a training")[1].split("\n## ")[0]
+    for function in ("mean_of_ten", "on_one_set"):
+        file, name = re.search(rf"`{function}` in \[`.+`\]\((.+)\)", stations)[1], function
+        assert where.place(next(one for one in seen.code if one.__name__ == name)).startswith(file)
