@@ -27,6 +27,7 @@ RESULTS = ROOT / "results"
 QUIET = ("records/", "read/results.py", "read/digests.py", "_files.py", "_stored.py")  # they fetch
 MARK = re.compile(r'<data value=\\?"|<!-- data ')
 ENDS = re.compile(r"(?<=[.?!])\s+(?=[A-Z<*\[`(])|\n\n+|\n(?=[-#|:])")
+opened: dict[Path, None] = {}  # the files of data that were opened since the last look
 
 
 @dataclass
@@ -61,22 +62,15 @@ def function_of(name: str) -> Callable:
 def behind(name: str) -> Behind:
     """Return what stands behind a name, seen while its function runs."""
     function = function_of(name)
-    opened: dict[Path, None] = {}
+    _listen()
+    opened.clear()
     called: dict[object, bool] = {}  # code, and whether a function of quantities called it
-    watching = True
-
-    def listen(event: str, arguments: tuple) -> None:
-        if watching and event == "open" and isinstance(arguments[0], str):
-            path = Path(arguments[0]).absolute()
-            if path.suffix in DATA and path.is_relative_to(ROOT):
-                opened[path] = None
 
     def see(frame, event: str, _argument: object) -> None:
         if event == "call":
             direct = "/quantities/" in frame.f_back.f_code.co_filename
             called[frame.f_code] = direct or called.get(frame.f_code, False)
 
-    sys.addaudithook(listen)  # there is no way to take one away: `watching` ends it
     sys.setprofile(see)
     try:
         value = function()
@@ -84,13 +78,24 @@ def behind(name: str) -> Behind:
         raise fill.UnsaidError(f"{name} cannot be computed from these results: {error}") from error
     finally:
         sys.setprofile(None)
-        watching = False
+    files = [path for path in opened if path.name != "lock.json"]
     ours = {found: direct for code, direct in called.items() if (found := _ours(code))}
     shown = [one for one, direct in ours.items() if direct or one is function]
     further = [one for one in ours if one not in shown and one.__name__[0] != "_"]
-    return Behind(
-        _chosen(name, value), shown, further, [p for p in opened if p.name != "lock.json"]
-    )
+    return Behind(_chosen(name, value), shown, further, files)
+
+
+@cache
+def _listen() -> None:
+    """Write down from now on which files of data are opened; Python takes no such ear away."""
+
+    def listen(event: str, arguments: tuple) -> None:
+        if event == "open" and isinstance(arguments[0], str):
+            path = Path(arguments[0]).absolute()
+            if path.suffix in DATA and path.is_relative_to(ROOT):
+                opened[path] = None
+
+    sys.addaudithook(listen)
 
 
 def _chosen(name: str, value: object) -> object:
@@ -127,6 +132,7 @@ def place(function: Callable) -> str:
     return f"{Path(code.co_filename).relative_to(ROOT)}:{code.co_firstlineno}"
 
 
+@cache
 def record(path: Path) -> str:
     """Return a file with its digest: of the lines that an edition locks, or of all that it has."""
     own = path.parent if (path.parent / digests.FILE).is_file() else RESULTS
