@@ -134,6 +134,11 @@ ledger: $(VENV)/.book-installed  ## gather the verdicts in book/claims.yml and r
 numbers: $(VENV)/.notebooks-installed  ## fill the named numbers into prose, and say what holds no longer (CHECK=1: only say)
 	$(BIN)/python tools/fill.py $(if $(CHECK),--check)
 
+.PHONY: where
+where: $(VENV)/.notebooks-installed  ## print what stands behind a number: formula, records, sentences (NAME=gains.long_sets)
+	@$(if $(NAME),,$(error name the number, as pages have it in <data value=...>: make where NAME=gains.long_sets))
+	@$(BIN)/python tools/where.py '$(NAME)'
+
 .PHONY: atlas
 atlas: $(VENV)/.notebooks-installed  ## make the pages of the atlas from its cards, and run them
 	$(BIN)/python tools/atlas.py
@@ -246,6 +251,14 @@ register: $(PEERS)/.installed  ## probe the pinned transformers, remake the regi
 	$(PEERS)/bin/python -m peers.register.layers
 	$(PEERS)/bin/python -m peers.register.stored
 	$(PEERS)/bin/python -m peers.register.stored_scores
+
+.PHONY: readmes
+readmes: $(BIN)/python  ## renew the lines for files in the README of each folder of code
+	$(BIN)/python tools/folder_readmes.py
+
+.PHONY: upgrade
+upgrade: $(VENV)/.book-installed  ## try the newest torch, transformers and Sphinx: what breaks, what to bump (ONLY=sphinx)
+	$(BIN)/python tools/upgrade.py $(ONLY)
 
 .PHONY: repository
 repository: $(BIN)/python  ## change the repository's address everywhere (URL=https://github.com/owner/name)

@@ -62,7 +62,8 @@ def own_names():
 ROOT = Path(__file__).resolve().parents[1]
 WHOLE = (ROOT / "book").is_dir() and (ROOT / ".github").is_dir()
 OF_THE_REPOSITORY = re.compile(
-    r"""["'/]\.github["'/]|\bbook/|["']book["']|^import (?:api|architecture|ledger|repository)\b""",
+    r"""["'/]\.github["'/]|\bbook/|["']book["']|"""
+    r"^import (?:api|architecture|folder_readmes|ledger|repository)\b",
     re.MULTILINE,
 )
 

@@ -147,7 +147,8 @@ def names(path: Path) -> set[str]:
 def holders(root: Path = ROOT) -> list[Path]:
     """Return the files whose prose names something."""
     record = root / "src/posenc_book/guide/record.toml"  # first, as pages quote it
-    pages = [record, root / "README.md", root / "CHANGELOG.md", *texts(root / "book")]
+    pages = [record, *(root / f"{name}.md" for name in ("README", "ARCHITECTURE", "CHANGELOG"))]
+    pages += texts(root / "book")
     return [path for path in [*pages, *notebooks(root / "book")] if names(path)]
 
 

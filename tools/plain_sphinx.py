@@ -4,8 +4,8 @@
 
 Jupyter Book 1 holds Sphinx below 8, and will stop working one day. It only turns `_config.yml` into
 Sphinx's own settings, `conf.py`, and brings an extension that defines two of them; all else that
-the book uses exists without it. So this is what the book will do on that day, and the Weekly
-workflow tries it: `jupyter-book config sphinx .`, once, and from then on Sphinx alone. Warnings are
+the book uses exists without it. So this is what the book will do on that day, and `make upgrade`
+tries it weekly: `jupyter-book config sphinx .`, once, and from then on Sphinx alone. Warnings are
 errors, and nothing is executed. A copy of the repository is built, so no `conf.py` is left here.
 """
 

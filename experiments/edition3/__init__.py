@@ -1,1 +1,1 @@
-"""Equal definitions, and questions that can be answered: what trained the third edition."""
+"""What changes when each encoding is what its paper defines? What trained the third edition."""

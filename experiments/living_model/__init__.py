@@ -1,1 +1,1 @@
-"""The model that lives in the page: the reader's GPT, trained on the book's own prose."""
+"""What does each letter cost a small GPT that lives in a page? It learns the book's own prose."""

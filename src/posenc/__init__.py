@@ -1,4 +1,4 @@
-"""Positional encodings, from the raw index to the time-series benchmark.
+"""Positional encodings: their mathematics, attention with any of them, and released models read.
 
 An encoding is a set of angular frequencies, or a learned table, plus the door through which
 position enters attention. The NumPy half (frequencies, tables, rotation, schedules, fourier,

@@ -1,3 +1,5 @@
+"""The call that gives a verdict: what it takes, what it refuses, and what its output tells."""
+
 import json
 import subprocess
 import sys

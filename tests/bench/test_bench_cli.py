@@ -1,3 +1,5 @@
+"""The command `posenc bench` in small real runs: what it trains, prints, merges and refuses."""
+
 import csv
 import json
 import re

@@ -1,3 +1,5 @@
+"""Metrics of predicted classes against counts by hand and scikit-learn."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""The settings of a training: a key that stays, and values that are refused by name."""
+
 import subprocess
 import sys
 from dataclasses import asdict, replace

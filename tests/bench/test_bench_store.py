@@ -1,3 +1,5 @@
+"""The store of results: whole lines only, many writers, and torn lines that do no harm."""
+
 import errno
 import json
 import os

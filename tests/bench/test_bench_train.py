@@ -1,3 +1,5 @@
+"""One training: the same number alone and in a stack, at any warm-up, and after any failure."""
+
 import math
 import subprocess
 import sys

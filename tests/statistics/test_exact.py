@@ -1,3 +1,5 @@
+"""Exact tests for small tables against scipy, counts by hand, and noise."""
+
 import numpy as np
 import pytest
 from scipy import stats

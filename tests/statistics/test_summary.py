@@ -1,3 +1,5 @@
+"""Ranks, critical differences and corrections against textbooks, scipy and counts by hand."""
+
 from itertools import product
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Figures as they are shown: the same bytes each time, with a name, a caption and alt text."""
+
 import base64
 import io
 

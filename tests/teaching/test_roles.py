@@ -1,3 +1,5 @@
+"""The task of helpers: blind attention guesses, attention that sees order knows."""
+
 import numpy as np
 import pytest
 

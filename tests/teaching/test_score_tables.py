@@ -1,3 +1,5 @@
+"""Figures of score tables: bars join what no test tells apart, and heatmaps show gaps."""
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest

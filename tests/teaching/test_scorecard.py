@@ -1,3 +1,5 @@
+"""The five wishes, measured against loops; each of them can fail."""
+
 import numpy as np
 import pytest
 

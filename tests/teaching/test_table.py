@@ -1,3 +1,5 @@
+"""Tables that a cell returns: readable as text, and rendered with heads and a caption."""
+
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup

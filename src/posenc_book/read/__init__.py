@@ -1,4 +1,4 @@
-"""One folder an experiment: its protocol, its training and its reading.
+"""What reads stored results, a module or folder for each experiment: its plan and its lines.
 
 Each says of itself what trains it, by which rules, where the lines lie, who reads and shows them.
 """
