@@ -27,7 +27,7 @@ from peers.modules import (
 )
 from peers.references import code
 from posenc import encodings
-from posenc.attention import Places
+from posenc.attention import Places, Scoring, SelfAttention
 from posenc.encodings import wavelets
 
 SIZES = D_MODEL, N_HEADS, LENGTH
@@ -355,6 +355,32 @@ def blagpt_one_later(numbers: Numbers):
         return blagpt_fox(q, k, v, torch.cat((gates[:, 1:], gates[:, :1]), 1))
 
     return fox(numbers, later)
+
+
+@case(
+    "fox",
+    "Cable",
+    "CausalSelfAttention",
+    note=(
+        "The layer of CABLE's authors, with its map in place of the gates' and all signs of it "
+        "turned. It does not divide scores by the square root of d_head, so ours does not either."
+    ),
+)
+def cable(numbers: Numbers):
+    maps, x = Maps(numbers), tokens(numbers)
+    gates = {"weight": numbers("W_f", N_HEADS, D_MODEL, scale=0.2), "bias": numbers("b_f", N_HEADS)}
+    own = maps.own() | {f"position.gate.{name}": -value for name, value in gates.items()}
+    position, undivided = encodings.FoX(*SIZES), Scoring(scale=1.0)
+    ours = SelfAttention(D_MODEL, N_HEADS, position, causal=True, scoring=undivided)
+    cls = code("Cable", "src/Cable.py").CausalSelfAttention
+    theirs = cls(SimpleNamespace(n_embd=D_MODEL, n_head=N_HEADS, block_size=LENGTH))
+    named = {
+        "c_attn.weight": own["qkv.weight"],
+        "c_attn.bias": own["qkv.bias"],
+        "c_proj.weight": maps.o,
+        "c_proj.bias": maps.bo,
+    } | {f"h_attn.{name}": value for name, value in gates.items()}
+    return call(ours, own, x), call(theirs, named, x)
 
 
 # -- queries and keys that turn --------------------------------------------------------------------

@@ -228,6 +228,7 @@ NEVER = [
     "tensor parallel",
 ]
 NAMES = {
+    "CABLE": "atlas/distances#fox-fox",
     "DroPE": "length-lab#what-people-try-first",
     "FoX": "atlas/distances#fox-fox",
     "GRAPE": "atlas#without-a-card",
