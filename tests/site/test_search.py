@@ -233,7 +233,7 @@ NAMES = {
     "FoX": "atlas/distances#fox-fox",
     "GRAPE": "atlas#without-a-card",
     "LieRE": "atlas#without-a-card",
-    "PaTH": "atlas#without-a-card",
+    "PaTH": "atlas/distances#path-path",
     "iRoPE": "todays-models#take-the-clocks-away",
 }
 
