@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad
+from torch.nn.functional import normalize, pad
 
 from peers.compare import Numbers, case
 from peers.modules import (
@@ -27,7 +27,7 @@ from peers.modules import (
 )
 from peers.references import code
 from posenc import encodings
-from posenc.attention import Places
+from posenc.attention import Places, Scoring, SelfAttention
 from posenc.encodings import wavelets
 
 SIZES = D_MODEL, N_HEADS, LENGTH
@@ -355,6 +355,61 @@ def blagpt_one_later(numbers: Numbers):
         return blagpt_fox(q, k, v, torch.cat((gates[:, 1:], gates[:, :1]), 1))
 
     return fox(numbers, later)
+
+
+@case(
+    "fox",
+    "Cable",
+    "CausalSelfAttention",
+    note=(
+        "The layer of CABLE's authors, with its map in place of the gates' and all signs of it "
+        "turned. It does not divide scores by the square root of d_head, so ours does not either."
+    ),
+)
+def cable(numbers: Numbers):
+    maps, x = Maps(numbers), tokens(numbers)
+    gates = {"weight": numbers("W_f", N_HEADS, D_MODEL, scale=0.2), "bias": numbers("b_f", N_HEADS)}
+    own = maps.own() | {f"position.gate.{name}": -value for name, value in gates.items()}
+    position, undivided = encodings.FoX(*SIZES), Scoring(scale=1.0)
+    ours = SelfAttention(D_MODEL, N_HEADS, position, causal=True, scoring=undivided)
+    cls = code("Cable", "src/Cable.py").CausalSelfAttention
+    theirs = cls(SimpleNamespace(n_embd=D_MODEL, n_head=N_HEADS, block_size=LENGTH))
+    named = {
+        "c_attn.weight": own["qkv.weight"],
+        "c_attn.bias": own["qkv.bias"],
+        "c_proj.weight": maps.o,
+        "c_proj.bias": maps.bo,
+    } | {f"h_attn.{name}": value for name, value in gates.items()}
+    return call(ours, own, x), call(theirs, named, x)
+
+
+@case(
+    "path",
+    "flash-linear-attention",
+    "naive_path_attn",
+    note=(
+        "The plain function beside which its authors test their kernel, in chunks of 16 tokens, "
+        "with all its gates open; outputs of causal attention. It computes in float32."
+    ),
+    precision="float32",
+)
+def path(numbers: Numbers):
+    (q, k), x = queries_and_keys(numbers), tokens(numbers)
+    v = numbers("values", BATCH, N_HEADS, LENGTH, D_HEAD)
+    own = {
+        "direction.weight": numbers("W_w", D_MODEL, D_MODEL, scale=0.2),
+        "strength.weight": numbers("W_b", N_HEADS, D_MODEL, scale=0.2),
+        "strength.bias": numbers("b_b", N_HEADS),
+    }
+    places = Places.of(x, causal=True)
+    added = door(encodings.PaTH(*SIZES), "bias", x, q, k, places, **own)
+    scores = (q @ k.mT / math.sqrt(D_HEAD) + added).masked_fill(~SEEN, -math.inf)
+    w = normalize((x @ own["direction.weight"].mT).unflatten(-1, (N_HEADS, D_HEAD)), dim=-1)
+    beta = 2 * (x @ own["strength.weight"].mT + own["strength.bias"]).sigmoid()
+    naive = code("flash-linear-attention", "fla/ops/path_attn/naive.py").naive_path_attn
+    q, k, v_first = (a.transpose(1, 2) for a in (q, k, v))
+    theirs = naive(q, k, v_first, w, beta, torch.zeros_like(beta), D_HEAD**-0.5, chunk_size=16)
+    return scores.softmax(-1) @ v, theirs.transpose(1, 2).to(numbers.dtype)
 
 
 # -- queries and keys that turn --------------------------------------------------------------------

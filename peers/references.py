@@ -32,6 +32,7 @@ CHECKOUTS = {
     "annotated-transformer": "harvardnlp/annotated-transformer",
     "arithmetic": "mcleish7/arithmetic",
     "BlaGPT": "erogol/BlaGPT",
+    "Cable": "axiomlab/Cable",
     "ConvTran": "Navidfoumani/ConvTran",
     "DFStrans": "dfstrans/DFStrans",
     "DyWPE": "imics-lab/DyWPE",

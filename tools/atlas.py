@@ -206,9 +206,9 @@ the place. SPE is not on it either, as its random codes meet the offset on avera
 is not, because a mixture of rotations is no rotation. CoPE and FIRE are on it for the start alone:
 CoPE's vectors are zeros then, and FIRE divides by one constant up to 512 steps. DyWPE and window
 statistics are on it because they read the series, and equal tokens are a constant one, where they
-add the same vector everywhere. FoX is on it because equal tokens have equal gates. Axial RoPE,
-M-RoPE and Swin's table depend on the offset too, but on that of rows and of columns: their tokens
-stand on a grid of six rows, read row by row.
+add the same vector everywhere. FoX and PaTH are on it because equal tokens have equal gates and
+matrices. Axial RoPE, M-RoPE and Swin's table depend on the offset too, but on that of rows and of
+columns: their tokens stand on a grid of six rows, read row by row.
 
 ## Five wishes
 

@@ -228,11 +228,12 @@ NEVER = [
     "tensor parallel",
 ]
 NAMES = {
+    "CABLE": "atlas/distances#fox-fox",
     "DroPE": "length-lab#what-people-try-first",
     "FoX": "atlas/distances#fox-fox",
     "GRAPE": "atlas#without-a-card",
     "LieRE": "atlas#without-a-card",
-    "PaTH": "atlas#without-a-card",
+    "PaTH": "atlas/distances#path-path",
     "iRoPE": "todays-models#take-the-clocks-away",
 }
 

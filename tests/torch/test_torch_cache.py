@@ -15,7 +15,7 @@ from posenc.models.transfer import transfer
 
 D_MODEL, N_HEADS, LENGTH, BATCH = 16, 4, 20, 2
 NAMES = [*encodings.names(), *encodings.names("modern")]  # others refuse causal layers
-PLACED = [n for n in NAMES if n not in ("cope", "fox")]  # which make distances themselves
+PLACED = [n for n in NAMES if n not in ("cope", "fox", "path")]  # which make distances themselves
 OPTIONS = [(name, {}) for name in NAMES] + [
     ("relative", {"max_distance": 3, "values": True}),
     ("relative", {"max_distance": None, "per_head": True}),

@@ -52,7 +52,7 @@ def weights(attention, function, q, k):
 
 def test_biases_of_every_kind_are_asked():
     of_offsets = {"alibi", "t5", "kerple", "fire", "relative", "tupe", "deberta", "swin"}
-    assert of_offsets | {"cope", "fox", "tpe"} <= set(BIASED)
+    assert of_offsets | {"cope", "fox", "path", "tpe"} <= set(BIASED)
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,23 @@ def test_equal_gates_are_alibi_with_the_slope_of_their_logarithm():
     torch.testing.assert_close(position.bias(x, x, x), expected, **TOLERANCE)
 
 
+def test_cable_adds_minus_softplus_of_a_map_with_the_other_sign():
+    """As CABLE has it: each token from behind the key to the query takes softplus(v x + c)."""
+    attention, x = layer(), tokens(5)
+    steps = [[[0.0] * 5 for _ in range(N_HEADS)] for _ in range(BATCH)]
+    for b in range(BATCH):
+        for h in range(N_HEADS):
+            v, c = -attention.position.gate.weight[h], -attention.position.gate.bias[h].item()
+            for t in range(5):
+                steps[b][h][t] = math.log1p(math.exp(naive.dot(v.tolist(), x[b, t].tolist()) + c))
+    found = attention.position.bias(x, x, x)
+    for i in range(5):
+        for j in range(i + 1):
+            taken = [[-math.fsum(s[j + 1 : i + 1]) for s in row] for row in steps]
+            expected = torch.tensor(taken, dtype=torch.float64)
+            torch.testing.assert_close(found[:, :, i, j], expected, **TOLERANCE)
+
+
 def test_a_shut_gate_hides_what_came_before_it_and_nothing_else():
     attention, x = layer(causal=True), tokens()
     with torch.no_grad():

@@ -10,7 +10,7 @@ from posenc.models import LanguageModel
 
 N_TOKENS, LENGTH = 11, 14
 NAMES = [*encodings.names(), *encodings.names("modern")]
-UNPLACED = ["cope", "fox"]  # which make distances themselves, from what tokens hold
+UNPLACED = ["cope", "fox", "path"]  # which make distances themselves, from what tokens hold
 LISTS = [["rotary", "none", "rotary"], ["learnable", "t5", "sinusoidal"]]
 
 

@@ -27,7 +27,8 @@ def tokens(length=LENGTH):
     return torch.randn(BATCH, length, D_MODEL, dtype=torch.float64)
 
 
-ANYWHERE = sorted({*encodings.names("series")} - {"cope", "fox", "dywpe", "window_statistics"})
+OF_TOKENS = {"cope", "fox", "path", "dywpe", "window_statistics"}
+ANYWHERE = sorted({*encodings.names("series")} - OF_TOKENS)
 
 
 @pytest.mark.parametrize("name", ANYWHERE)

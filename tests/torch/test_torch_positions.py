@@ -22,7 +22,7 @@ from posenc_book.audit import published
 D_MODEL, N_HEADS, D_HEAD, LENGTH, BATCH, MAX = 8, 2, 4, 6, 2, 12
 TOLERANCE = {"rtol": 0, "atol": 1e-9}
 NAMES = encodings.names()
-NO_NUMBERS = {"cope", "fox"}  # which make distances themselves, of tokens
+NO_NUMBERS = {"cope", "fox", "path"}  # which make distances themselves, of tokens
 PLACED = [n for n in [*encodings.names(), *encodings.names("modern")] if n not in NO_NUMBERS]
 SPE = {"sine_spe": {"n_realisations": 3}, "conv_spe": {"n_realisations": 3, "kernel_size": 4}}
 WHOLE = [[3, 0, 7, 4, 11, 5], [1, 2, 9, 8, 0, 10]]

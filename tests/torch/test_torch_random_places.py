@@ -164,7 +164,7 @@ def test_longer_series_are_served_as_far_as_there_are_places(cls):
 
 
 @EACH
-@pytest.mark.parametrize("name", ["cope", "fox", "dywpe", "window_statistics"])
+@pytest.mark.parametrize("name", ["cope", "fox", "path", "dywpe", "window_statistics"])
 def test_an_encoding_that_cannot_serve_places_refuses_them(cls, name):
     message = rf"random_positions must be None with {encodings.get(name).__name__}.*got 60: "
     with pytest.raises(ValueError, match=message):

@@ -70,6 +70,15 @@ def by_hand(attention, x):
     return weights, attention.out((weights @ v).transpose(1, 2).flatten(2))
 
 
+def test_log_n_scaling_is_growth_without_steps():
+    """As the first Qwen has it: log(i) to the base of n for i = t + 1 > n, else 1."""
+    n = 7
+    rule = QueryScaling(beta=1 / math.log(n), every=n, shift=1, smooth=True)
+    published = [math.log(i, n) if i > n else 1.0 for i in range(1, 60)]
+    expected = torch.tensor(published, dtype=torch.float64)
+    torch.testing.assert_close(rule.at(torch.arange(59)), expected, rtol=0, atol=1e-14)
+
+
 @pytest.mark.parametrize("scoring", SCORINGS)
 @pytest.mark.parametrize("name", NAMES)
 def test_scores_are_those_that_the_settings_say(name, scoring):

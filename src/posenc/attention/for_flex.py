@@ -27,7 +27,7 @@ def score_mod(
     ----------
     position : Position
         An encoding with a bias: ALiBi, T5, KERPLE, FIRE, Shaw's keys, TUPE, DeBERTa, CoPE, FoX,
-        TPE, Swin, distance profiles, or one of your own.
+        PaTH, TPE, Swin, distance profiles, or one of your own.
     q : (batch, heads, n_queries, d_head)
         Queries; of an encoding that has the door `rotate` as well, such as TUPE and DeBERTa, as
         they come from `position.rotate(q, k)`.
@@ -36,8 +36,8 @@ def score_mod(
         are fewer queries than keys, and the queries are the last tokens.
     x : (batch, n_keys, d_model), optional
         The tokens from which the keys are made, for encodings that look at what tokens hold:
-        DeBERTa, CoPE, FoX, TPE, distance profiles, and biases of your own that do not say what
-        they depend on.
+        DeBERTa, CoPE, FoX, PaTH, TPE, distance profiles, and biases of your own that do not say
+        what they depend on.
     causal : bool
         Whether the attention lets no query see a later key; it must, where queries are fewer than
         keys. Some encodings do other things then, such as T5, or less. The function itself hides

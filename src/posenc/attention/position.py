@@ -84,8 +84,8 @@ class Position(nn.Module):
 
     What depends on what tokens hold goes through `embed`, which gets them, or into the scores
     through `bias`, which gets them with queries and keys. `rotate` gets queries, keys and places,
-    but not the tokens: turns that tokens choose (Selective RoPE), or products of a matrix for each
-    token on the way from key to query (PaTH), cannot be written as a door.
+    but not the tokens, so turns that tokens choose (Selective RoPE) cannot enter there. `bias` can
+    still add what the product of a query and a key gains or loses on the way, as `PaTH` does.
 
     Every door refuses tensors of other axes than a layer hands to it: tokens (batch, length,
     d_model), queries, keys, values and sums (batch, heads, length, d_head).

@@ -36,8 +36,10 @@ class QueryScaling:
     -----
     Llama 4 grows the queries of its layers without positions so, by where a token stands in the
     cache, padding counted; Ministral 3 those of all layers, by their positions; Inkling 2
-    those of its layers without a window. Source: Nakanishi (2025), Scalable-Softmax, from which
-    Meta took the logarithm.
+    those of its layers without a window. The log-n scaling of the first Qwen (`use_logn_attn`),
+    which trained on n tokens, is `QueryScaling(beta=1 / ln(n), every=n, shift=1, smooth=True)`:
+    query t + 1 > n grows to ln(t + 1) / ln(n) times its size. Source: Nakanishi (2025),
+    Scalable-Softmax, from which Meta took the logarithm.
 
     Examples
     --------

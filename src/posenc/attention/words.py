@@ -19,6 +19,7 @@ ENCODINGS = {
     "absolute": "sinusoidal' or 'learnable",
     "axial_rope": "axial_rotary",
     "bucketed": "t5",
+    "cable": "fox",
     "disentangled": "deberta",
     "fixed": "sinusoidal",
     "forgetting": "fox",

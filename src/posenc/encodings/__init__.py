@@ -24,6 +24,7 @@ from posenc.encodings.kerple import Kerple
 from posenc.encodings.learnable import Learnable, LearnableFrequency, SineLinear
 from posenc.encodings.mrope import MRoPE
 from posenc.encodings.none import NoPosition
+from posenc.encodings.path import PaTH
 from posenc.encodings.pope import PoPE
 from posenc.encodings.relative import Relative
 from posenc.encodings.resizing import resize, resize_grid
@@ -65,6 +66,7 @@ __all__ = [
     "MRoPE",
     "Name",
     "NoPosition",
+    "PaTH",
     "PoPE",
     "Relative",
     "RoVE",
@@ -93,8 +95,8 @@ __all__ = [
 Name = Literal[
     "none", "sinusoidal", "dft", "learnable", "tape", "learnable_frequency", "sine_linear",
     "rotary", "relative", "t5", "alibi", "tupe", "sine_spe", "conv_spe", "tpe", "erpe",
-    "transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope", "fox", "rove",
-    "distance_profiles", "dywpe", "window_statistics", "axial_rotary", "mrope", "swin",
+    "transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope", "fox", "path",
+    "rove", "distance_profiles", "dywpe", "window_statistics", "axial_rotary", "mrope", "swin",
 ]  # fmt: skip
 """The names that the library knows, for checkers of types."""
 
@@ -126,6 +128,7 @@ _MODERN: dict[str, type[Position]] = {
     "fope": FoPE,
     "pope": PoPE,
     "fox": FoX,
+    "path": PaTH,
     "rove": RoVE,
     "distance_profiles": DistanceProfiles,
 }

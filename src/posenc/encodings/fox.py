@@ -22,7 +22,11 @@ class FoX(Position):
     however long it stays open. If all gates of a head are the same, this is ALiBi with the slope
     -log f.
 
-    The paper is about causal attention. In a layer that looks both ways a later key j loses the
+    CABLE (Veisi et al. 2025) is the same term in other words. Its tokens add -softplus(v x + c),
+    which is log sigmoid(-v x - c): give `gate` the weights of its map with a minus. The scores in
+    its program (axiomlab/Cable, commit 8bc6b83) are not divided by the square root of d_head.
+
+    The papers' programs are causal. In a layer that looks both ways a later key j loses the
     gates of the tokens i + 1, ..., j (the extension is ours), so that the term of two tokens is
     the same whoever asks. A padded token, whose input is zeros, has its gates open.
 

@@ -78,15 +78,15 @@ def maps() -> None:
         "(bright).",
         alt="Heat maps of 48 queries by 48 keys, one for each encoding. No encoding: one colour. "
         "Sinusoids, tAPE, learnable frequencies, Time2Vec and T-PE: a narrow diagonal and bright "
-        "first columns. DFT: a bright first column, a faint diagonal. RoPE and xPos: "
-        "parallel diagonal stripes, the middle one brightest. PoPE, ALiBi, KERPLE, FIRE, FoX and "
-        "the stochastic codes: a diagonal band. FoPE: bright diagonals that return every 19 keys. "
-        "Shaw, T5, eRPE, Transformer-XL and DeBERTa: random diagonal stripes. Learned positions: "
-        "vertical stripes. TUPE: unordered speckle. CoPE: one colour, as its vectors start at 0. "
-        "DyWPE and window statistics: one colour, as equal tokens are a constant series. Axial "
-        "RoPE: bright diagonals, one for each row of its grid. M-RoPE: blocks of one colour, a row "
-        "of the grid each, as columns turn its slowest pairs. Swin's table: random stripes, broken "
-        "where a row of the grid ends.",
+        "first columns. DFT: a bright first column, a faint diagonal. RoPE and xPos: parallel "
+        "diagonal stripes, the middle one brightest. PoPE, ALiBi, KERPLE, FIRE, FoX and the "
+        "stochastic codes: a diagonal band. PaTH: a thin diagonal. FoPE: bright diagonals that "
+        "return every 19 keys. Shaw, T5, eRPE, Transformer-XL and DeBERTa: random diagonal "
+        "stripes. Learned positions: vertical stripes. TUPE: speckle. CoPE: one colour: its "
+        "vectors are 0. DyWPE and window statistics: one colour, as equal tokens are a constant "
+        "series. Axial RoPE: bright diagonals, one for each row of its grid. M-RoPE: blocks of one "
+        "colour, a row of the grid each, as columns turn its slowest pairs. Swin's table: random "
+        "stripes, broken where a row of the grid ends.",
         n_colours=N_COLOURS,
     )
 
