@@ -1,6 +1,7 @@
 """Train small transformers on digits, and read them in other shapes.
 
 python -m experiments.pictures
+python -m experiments.pictures --later
 python -m experiments.pictures --encodings axial none --seeds 2 --out some.json
 """
 
@@ -24,19 +25,20 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m experiments.pictures", description=(__doc__ or "").partition("\n")[0]
     )
     known, n_seeds = train.PLAN["encodings"], train.PLAN["seeds"]
-    parser.add_argument(
-        "--encodings", nargs="+", choices=known, default=known, metavar="NAME", help="these only"
-    )
+    parser.add_argument("--encodings", nargs="+", choices=known, metavar="NAME", help="these only")
     parser.add_argument(
         "--seeds", nargs="+", type=int, choices=range(n_seeds), default=range(n_seeds), metavar="N"
     )
     parser.add_argument("--out", type=Path, default=Path("results/pictures.json"))
+    parser.add_argument("--later", action="store_true", help="the readings that came later")
     parser.set_defaults(command=_run, to_a_file=True)
     return parser
 
 
 def _run(options: argparse.Namespace) -> int:
-    train.run_all(options.out, options.encodings, options.seeds)
+    plan = train.LATER if options.later else train.PLAN
+    names = options.encodings or plan["encodings"]
+    train.run_all(options.out, names, options.seeds, later=options.later)
     return 0
 
 

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from posenc import _checks, encodings, frequencies, tables
+from posenc import _checks, encodings, frequencies
 from posenc.attention import Position, SelfAttention
 from posenc.encodings.axial import shaken
 from posenc_book import _files
-from posenc_book.read.pictures import HASH, PLAN
+from posenc_book.read.pictures import HASH, LATER, LATER_HASH, PLAN, RUNS
 
 SIDE = 8
 MODEL, COURSE = PLAN["model"], PLAN["course"]
@@ -33,10 +33,11 @@ class Layer(nn.Module):
         self.feed_forward = nn.Sequential(*inner)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
 
-    def forward(self, x: Tensor, places: Tensor) -> Tensor:
+    def forward(self, x: Tensor, places: Tensor, real: Tensor | None) -> Tensor:
         """(batch, pixels, d_model) to the same."""
         turns = isinstance(self.attention.position, encodings.AxialRotary)
-        x = x + self.attention(self.norms[0](x), positions=places if turns else None)
+        told = {"padding": real, "positions": places if turns else None}
+        x = x + self.attention(self.norms[0](x), **told)
         return x + self.feed_forward(self.norms[1](x))
 
 
@@ -58,14 +59,20 @@ class Classifier(nn.Module):
             return encodings.make("axial_rotary", *sizes, axes=self.encoding, base=MODEL["base"])
         return encodings.make("none", *sizes)
 
-    def forward(self, pictures: Tensor, places: Tensor) -> Tensor:
-        """Pictures (batch, rows, columns) with a place for each pixel, to logits (batch, 10)."""
+    def forward(self, pictures: Tensor, places: Tensor, real: Tensor | None = None) -> Tensor:
+        """Pictures (batch, rows, columns) with a place for each pixel, to logits (batch, 10).
+
+        What is not `real`, (batch, pixels), is hidden.
+        """
         x = self.tokens(pictures.flatten(1)[..., None])
         x = x + self._added(pictures.shape[1:], places)
         for layer in self.layers:
-            x = layer(x, places)
+            x = layer(x, places, real)
         x = self.norm(x)
-        return self.head((self.look(x).softmax(1) * x).sum(1))
+        seen = self.look(x)
+        if real is not None:
+            seen = seen.masked_fill(~real[..., None], -torch.inf)
+        return self.head((seen.softmax(1) * x).sum(1))
 
     def _added(self, shape: torch.Size, places: Tensor) -> Tensor | float:
         """Return what is added to the tokens: (1, pixels, d_model), or nothing."""
@@ -73,9 +80,10 @@ class Classifier(nn.Module):
             resized = functional.interpolate(self.table, shape, mode="bilinear")
             return resized.flatten(2).mT
         if self.encoding == "sinusoid":
-            omega = frequencies.geometric(MODEL["d_model"] // 2, MODEL["base"])
-            halves = [torch.from_numpy(tables.encode(axis.numpy(), omega)) for axis in places.T]
-            return torch.cat(halves, -1).float()
+            omega = torch.from_numpy(frequencies.geometric(MODEL["d_model"] // 2, MODEL["base"]))
+            angles = places[..., None] * omega
+            waves = torch.stack([angles.sin(), angles.cos()], -1)  # pixels, axes, pairs, 2
+            return waves.flatten(1).float()
         return 0.0
 
 
@@ -143,38 +151,46 @@ def trained(encoding: str, pictures: Tensor, names: Tensor, seed: int) -> Classi
 
 
 @torch.no_grad()
-def readings(model: Classifier, pictures: Tensor, names: Tensor, seed: int) -> dict[str, int]:
-    """Return how many digits are read rightly in each shape."""
+def readings(
+    model: Classifier, pictures: Tensor, names: Tensor, seed: int, ways: dict[str, dict]
+) -> dict[str, int]:
+    """Return how many digits are read rightly in each way."""
     right = {}
-    for name, way in PLAN["readings"].items():
-        seen = shown(pictures, way["picture"], torch.Generator().manual_seed(seed))
-        places = places_of(*seen.shape[1:], way["places"])
-        said = torch.cat([model(part, places).argmax(-1) for part in seen.split(60)])
-        right[name] = int((said == names).sum())
+    for name, way in ways.items():
+        seen, squares = (
+            shown(one, way["picture"], torch.Generator().manual_seed(seed))
+            for one in (pictures, torch.ones_like(pictures))
+        )
+        places, said = places_of(*seen.shape[1:], way["places"]), []
+        for part, square in zip(seen.split(60), squares.split(60), strict=True):
+            real = square.flatten(1) > 0 if way.get("hidden") else None
+            said.append(model(part, places, real).argmax(-1))
+        right[name] = int((torch.cat(said) == names).sum())
     return right
 
 
-def run(encoding: str, seed: int) -> dict:
+def run(encoding: str, seed: int, ways: dict[str, dict]) -> dict:
     """Return what one training reads rightly."""
     _checks.choice("encoding", encoding, PLAN["encodings"])
     began = time.process_time()
     *learned, pictures, names = digits(seed)
-    right = readings(trained(encoding, *learned, seed), pictures, names, seed)
+    right = readings(trained(encoding, *learned, seed), pictures, names, seed, ways)
     seconds = round(time.process_time() - began, 1)
     return {"encoding": encoding, "seed": seed, "right": right, "seconds": seconds}
 
 
-def run_all(out: Path, names: Sequence[str], seeds: Sequence[int]) -> None:
+def run_all(out: Path, names: Sequence[str], seeds: Sequence[int], *, later: bool = False) -> None:
     """Train what a file lacks, seed by seed, and store each training as it ends."""
-    stored = json.loads(_files.text(out))["runs"] if out.is_file() else []
-    there = {(one["encoding"], one["seed"]) for one in stored}
-    for cell in product(seeds, names):
-        if cell[::-1] not in there:
-            stored.append(run(*cell[::-1]))
+    stored = json.loads(_files.text(out)) if out.is_file() else {}
+    runs, ways = stored.setdefault(RUNS[later], []), (LATER if later else PLAN)["readings"]
+    there = {(one["encoding"], one["seed"]) for one in runs}
+    for seed, name in product(seeds, names):
+        if (name, seed) not in there:
+            runs.append(run(name, seed, ways))
             _files.replace(out, written(stored))
 
 
-def written(runs: list[dict]) -> str:
+def written(stored: dict[str, list[dict]]) -> str:
     """Return the text of a file of results, with one digit in each shape beside the trainings."""
     one = digits(0)[2][:1]
     shapes = {
@@ -182,8 +198,11 @@ def written(runs: list[dict]) -> str:
         for name, way in PLAN["readings"].items()
     }
     pictures = {name: picture.int().tolist() for name, picture in shapes.items()}
-    head = {"plan": HASH, "torch": torch.__version__, "shown": pictures}
-    order = [(seed, name) for seed in range(PLAN["seeds"]) for name in PLAN["encodings"]]
-    runs = sorted(runs, key=lambda one: order.index((one["seed"], one["encoding"])))
-    lines = ",\n  ".join(json.dumps(one) for one in runs)
-    return f'{json.dumps(head)[:-1]}, "runs": [\n  {lines}\n]}}\n'
+    head = {"plans": [HASH, LATER_HASH], "torch": torch.__version__, "shown": pictures}
+    text, order = json.dumps(head)[:-1], PLAN["encodings"]
+    for kind in RUNS:
+        runs = stored.get(kind, [])
+        runs = sorted(runs, key=lambda one: (one["seed"], order.index(one["encoding"])))
+        lines = ",\n  ".join(json.dumps(one) for one in runs)
+        text += f', "{kind}": [\n  {lines}\n]'
+    return text + "}\n"

@@ -22,13 +22,16 @@ from posenc_book.statistics.summary import Interval, t_interval
 
 FILE = "pictures.json"
 PLAN: dict[str, Any] = plans.load("pictures")
-HASH = hashed(PLAN)
+LATER: dict[str, Any] = plans.load("pictures", "later")
+HASH, LATER_HASH = hashed(PLAN), hashed(LATER)
+RUNS = ("runs", "later")
 HOME, CUT, WIDE, SHEET, COUNTED, SPREAD = PLAN["readings"]
+_, HIDDEN = LATER["readings"]
 
 
 @cache
 def load() -> dict[str, Any]:
-    """Return what is stored: `runs`, and `shown`, one digit in each shape."""
+    """Return what is stored: `runs`, those of the `later` plan, and `shown`, a digit in each shape."""
     path = results.folder() / FILE
     if not path.is_file():
         raise ValueError(f"{path} is missing; python -m experiments.pictures makes it")
@@ -37,9 +40,10 @@ def load() -> dict[str, Any]:
 
 def accuracy(encoding: str, reading: str) -> NDArray[np.float64]:
     """Return the accuracy in per cent for each seed."""
-    _checks.choice("encoding", encoding, PLAN["encodings"])
-    _checks.choice("reading", reading, PLAN["readings"])
-    right = {run["seed"]: run["right"] for run in load()["runs"] if run["encoding"] == encoding}
+    _checks.choice("reading", reading, [*PLAN["readings"], HIDDEN])
+    plan, kind = (LATER, RUNS[1]) if reading == HIDDEN else (PLAN, RUNS[0])
+    _checks.choice("encoding", encoding, plan["encodings"])
+    right = {run["seed"]: run["right"] for run in load()[kind] if run["encoding"] == encoding}
     return np.array([100 * right[seed][reading] / PLAN["test"] for seed in range(PLAN["seeds"])])
 
 
