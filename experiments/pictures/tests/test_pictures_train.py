@@ -10,9 +10,8 @@ from experiments.pictures.__main__ import main
 from posenc_book.read import pictures as read
 
 
-def test_the_plan_is_frozen():
-    assert read.HASH == "e1f5312055c8"
-    assert read.load()["plan"] == read.HASH
+def test_the_plans_are_frozen():
+    assert [read.HASH, read.LATER_HASH] == ["e1f5312055c8", "ca9760b9a1ca"] == read.load()["plans"]
 
 
 def test_a_seed_deals_all_digits_and_no_digit_twice():
@@ -68,9 +67,13 @@ def test_a_training_is_stored_and_not_made_again(tmp_path, monkeypatch, capsys):
     assert {name: (len(one), len(one[0])) for name, one in stored["shown"].items()} == {
         name: tuple(int(n) for n in name.split(",")[0].split(" x ")) for name in stored["shown"]
     }
-    monkeypatch.setattr(train, "run", None)
-    assert main(told) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "run", None)
+        assert main(told) == 0
     assert json.loads(out.read_text()) == stored
+    assert main([*told, "--later"]) == 0
+    later = json.loads(out.read_text())["later"]
+    assert [list(one["right"]) for one in later] == [list(read.LATER["readings"])] * 2
     with pytest.raises(SystemExit):
         main(["--encodings", "alibi"])
     assert "invalid choice: 'alibi'" in capsys.readouterr().err
@@ -78,4 +81,15 @@ def test_a_training_is_stored_and_not_made_again(tmp_path, monkeypatch, capsys):
 
 def test_an_encoding_that_the_plan_lacks_is_said():
     with pytest.raises(ValueError, match=r"encoding must be one of .*got 'rope'"):
-        train.run("rope", 0)
+        train.run("rope", 0, {})
+
+
+def test_paper_that_is_hidden_changes_nothing_where_offsets_alone_count():
+    for encoding, same in {"axial": True, "mixed": True, "none": True, "sinusoid": False}.items():
+        torch.manual_seed(0)
+        model, digits = train.Classifier(encoding).eval(), torch.rand(9, 8, 8)
+        alone = model(digits, train.places_of(8, 8))
+        sheets = train.shown(digits, "sheet", torch.Generator().manual_seed(0))
+        paper = train.shown(torch.ones(9, 8, 8), "sheet", torch.Generator().manual_seed(0))
+        found = model(sheets, train.places_of(16, 16), paper.flatten(1) > 0)
+        assert torch.allclose(found, alone, atol=1e-4) == same

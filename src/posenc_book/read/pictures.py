@@ -31,7 +31,7 @@ _, HIDDEN = LATER["readings"]
 
 @cache
 def load() -> dict[str, Any]:
-    """Return what is stored: `runs`, those of the `later` plan, and `shown`, a digit in each shape."""
+    """Return what is stored: `runs`, those of `later`, and `shown`, a digit in each shape."""
     path = results.folder() / FILE
     if not path.is_file():
         raise ValueError(f"{path} is missing; python -m experiments.pictures makes it")
