@@ -1,5 +1,6 @@
 """Figures and the table of the chapter on real times, images and signals."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -215,13 +216,16 @@ def digits_read(
     shown : mapping of a shape to a picture, rows of numbers from 0 to 16
     found : mapping of an encoding to a mapping of the same shapes to accuracies in per cent
     """
-    figure, axes = plots.new(2, len(shown), height=4.2, height_ratios=[1, 2.2], squeeze=False)
+    figure, axes = plots.new(2, len(shown), height=4.6, height_ratios=[1, 2], squeeze=False)
     longest = max(len(row) for picture in shown.values() for row in picture)
     edges = (-0.5, longest - 0.5)
     for (shape, picture), (above, below) in zip(shown.items(), axes.T, strict=True):
         above.imshow(picture, cmap="Greys", vmin=0, vmax=16)
+        frame = Rectangle((-0.5, -0.5), len(picture[0]), len(picture), fill=False, edgecolor="0.6")
+        above.add_patch(frame)
         above.set(xlim=edges, ylim=edges[::-1], xticks=[], yticks=[])
-        above.set_title(shape.replace(" x ", "×").replace(", ", ",\n", 1), fontsize=8)
+        words = textwrap.fill(shape.replace(" x ", "×").replace(", ", ",\n", 1), 13)
+        above.set_title(words, fontsize=7.5, y=1.02)
         above.grid(False)
         above.spines[:].set_visible(False)
         for y, name in enumerate(found):

@@ -26,6 +26,15 @@ LATER: dict[str, Any] = plans.load("pictures", "later")
 HASH, LATER_HASH = hashed(PLAN), hashed(LATER)
 RUNS = ("runs", "later")
 HOME, CUT, WIDE, SHEET, COUNTED, SPREAD = PLAN["readings"]
+CALLED = {
+    "none": "no positions",
+    "learned": "a table, resized",
+    "sinusoid": "sinusoid",
+    "axial": "RoPE, two axes",
+    "mixed": "RoPE, mixed axes",
+    "sinusoid, shaken": "sinusoid, shaken",
+    "axial, shaken": "RoPE, shaken",
+}
 _, HIDDEN = LATER["readings"]
 
 
