@@ -11,6 +11,7 @@ from posenc_book.figures import beyond_training_length as beyond
 from posenc_book.figures import time_and_space
 from posenc_book.read.classification import control
 from posenc_book.read.gaps import read as gaps
+from posenc_book.statistics.summary import Interval
 from posenc_book.teaching import last_marker, speakers
 from posenc_book.teaching.program import CausalRotary, PerToken, geometric
 
@@ -199,6 +200,24 @@ def test_the_worth_of_times_stands_by_data_set_where_it_is_largest_first(drawn):
     means = [line.get_xdata() for line in ax.lines if line.get_markersize() == 8]
     assert np.concatenate([np.atleast_1d(mean) for mean in means]).tolist() == [7, 6, 2, 1]
     assert words["alt"].endswith("Libras: place +6.0, offset +1.0.")
+
+
+def test_a_digit_stands_above_what_was_read_in_its_shape(drawn):
+    shown = {"2 x 2, small": [[0, 16], [16, 0]], "2 x 4, wide": [[0, 16, 0, 0], [16, 0, 0, 0]]}
+    found = {
+        name: {shape: Interval(at, at - 5, at + 5, 5) for shape in shown}
+        for name, at in {"none": 20.0, "axial": 90.0}.items()
+    }
+    time_and_space.digits_read(shown, found)
+    figure, words = drawn["fig-digits-read"]
+    assert words["alt"] == "Dots for each shape. " + " ".join(
+        f"{shape}: none 20, axial 90." for shape in shown
+    )
+    small, wide, below, _ = figure.axes
+    assert small.get_xlim() == wide.get_xlim() == (-0.5, 3.5)  # one scale for all
+    assert [one.get_array().size for ax in (small, wide) for one in ax.images] == [4, 8]
+    dots = [line.get_xdata()[0] for line in below.lines if line.get_marker() == "o"]
+    assert dots == [20, 90]
 
 
 def test_a_wave_along_rows_is_blind_to_columns():
