@@ -233,6 +233,7 @@ bench: $(VENV)/.test-installed  ## measure what the book asks of itself (ONLY=gr
 .PHONY: peers
 peers: $(PEERS)/.installed  ## compare with other people's code into results/peers.json (CHECKOUTS=folder)
 	$(PEERS)/bin/python -m peers $(if $(CHECKOUTS),--checkouts $(CHECKOUTS))
+	$(if $(CHECKOUTS),$(PEERS)/bin/python -m peers.has --checkouts $(CHECKOUTS))
 
 .PHONY: checks
 checks: $(PEERS)/.installed  ## ask well-known attention what posenc.testing asks, into results/checks.json (5 minutes)
