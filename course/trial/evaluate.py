@@ -5,14 +5,14 @@ of right answers `before` and `after`, it is (after - before) / (1 - before). Th
 from drawing the students anew, with replacement, ten thousand times.
 """
 
-import csv
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from course import sheets
 
 DRAWS = 10_000
 FEW = 10
@@ -44,17 +44,12 @@ def rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
     ValueError
         Where it cannot be read, or a column is missing.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeError) as error:
-        raise ValueError(f"{path} cannot be read as a table in UTF-8 ({error})") from None
-    first = text.partition("\n")[0]
-    table = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count))
-    table.fieldnames = [name.strip().lower() for name in table.fieldnames or []]
-    if missing := [name for name in columns if name not in table.fieldnames]:
-        raise ValueError(f"{path.name} has no column {missing[0]!r}, only {table.fieldnames}")
-    found = [{k: (v or "").strip() for k, v in row.items() if k} for row in table]
-    return [row for row in found if any(row.values())]
+    head, *table = sheets.read(path) or [[]]
+    head = [name.strip().lower() for name in head]
+    if missing := [name for name in columns if name not in head]:
+        raise ValueError(f"{path.name} has no column {missing[0]!r}, only {head}")
+    filled = (row + [""] * len(head) for row in table if any(row))
+    return [dict(zip(head, map(str.strip, row), strict=False)) for row in filled]
 
 
 def read_key(path: Path) -> Key:
