@@ -9,7 +9,7 @@ how it is cited. What differs from the page's picture is the format: the same fi
 """
 
 import argparse
-import copy
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -54,8 +54,10 @@ def named(notebook: NotebookNode) -> dict[str, str]:
 
 
 def of_pages() -> dict[Path, dict[str, str]]:
-    """Return the figures of each notebook that has some."""
-    read = {path: named(nbformat.read(path, as_version=4)) for path in repository.notebooks()}
+    """Return the figures of each notebook that has some, in the order of the contents."""
+    listed = re.findall(r"file: (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    paths = [path for page in listed if (path := ROOT / f"{page}.ipynb").is_file()]
+    read = {path: named(nbformat.read(path, as_version=4)) for path in paths}
     return {path: figures for path, figures in read.items() if figures}
 
 
@@ -72,7 +74,7 @@ def about(page: str) -> dict[str, dict[str, str]]:
 
 def draw(path: Path, out: Path = OUT) -> list[str]:
     """Run a notebook and write its figures; return the names of those that it has."""
-    notebook = copy.deepcopy(nbformat.read(path, as_version=4))
+    notebook = nbformat.read(path, as_version=4)
     page = path.relative_to(ROOT).with_suffix("").as_posix() if path.is_relative_to(ROOT) else ""
     first = PREAMBLE.format(folder=str(out.resolve()), about=about(page))
     notebook.cells.insert(0, nbformat.v4.new_code_cell(first))

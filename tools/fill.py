@@ -148,6 +148,7 @@ def holders(root: Path = ROOT) -> list[Path]:
     """Return the files whose prose names something."""
     record = root / "src/posenc_book/guide/record.toml"  # first, as pages quote it
     pages = [record, root / "README.md", root / "CHANGELOG.md", *texts(root / "book")]
+    pages += (root / "paper").glob("*.md")
     return [path for path in [*pages, *notebooks(root / "book")] if names(path)]
 
 
