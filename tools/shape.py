@@ -31,7 +31,6 @@ UNTIMED = {
     "explorables": "a gallery of figures, each explained elsewhere",
     "living-model": "a figure to play with, beside three chapters",
     "peers": "reference: tables of comparisons",
-    "taken": "reference: files to take",
     "which-library": "reference: tables of libraries",
     "bug-reports": "reference: readers look a report up",
     "attention-check": "reference: readers look a fault up",
