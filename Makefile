@@ -118,6 +118,14 @@ pdf: $(VENV)/.pdf-installed book  ## print the book as one PDF into _build/pdf (
 zip: book  ## pack the site into one archive that opens from a memory stick
 	$(BIN)/python tools/site_zip.py
 
+.PHONY: figures
+figures: $(VENV)/.notebooks-installed  ## draw every figure as SVG and PDF in _build/figures, 10 minutes (ONLY=name,name)
+	$(BIN)/python tools/figures.py $(if $(ONLY),--only $(ONLY)) --jobs $(JOBS)
+
+.PHONY: taken
+taken: $(VENV)/.notebooks-installed $(VENV)/.slides-installed $(VENV)/.pdf-installed  ## put figures, decks, PDF and archive beside the built site (after `make book`)
+	$(BIN)/python tools/taken.py
+
 .PHONY: picture
 picture: $(VENV)/.test-installed book  ## take README's picture of the built site (needs Chromium)
 	$(BIN)/python tools/picture.py
@@ -162,6 +170,10 @@ grades: $(VENV)/.course-installed  ## make grades for Moodle from a table of mar
 .PHONY: exam
 exam: $(VENV)/.course-installed  ## draw an exam, with answers and for Moodle (NAME="July 2027", CHAPTERS=name,name)
 	$(BIN)/python -m course.exam $(if $(NAME),--name "$(NAME)") $(if $(CHAPTERS),--chapters "$(CHAPTERS)")
+
+.PHONY: trial
+trial: $(VENV)/.course-installed  ## draw two forms of questions for a trial with a class (NAME="Seminar 2027", CHAPTERS=name,name)
+	$(BIN)/python -m course.trial draw $(if $(NAME),--name "$(NAME)") $(if $(CHAPTERS),--chapters "$(CHAPTERS)")
 
 # --- the checks, quickest first; the first that fails ends the run
 
@@ -238,6 +250,7 @@ bench: $(VENV)/.test-installed  ## measure what the book asks of itself (ONLY=gr
 .PHONY: peers
 peers: $(PEERS)/.installed  ## compare with other people's code into results/peers.json (CHECKOUTS=folder)
 	$(PEERS)/bin/python -m peers $(if $(CHECKOUTS),--checkouts $(CHECKOUTS))
+	$(if $(CHECKOUTS),$(PEERS)/bin/python -m peers.has --checkouts $(CHECKOUTS))
 
 .PHONY: checks
 checks: $(PEERS)/.installed  ## ask well-known attention what posenc.testing asks, into results/checks.json (5 minutes)

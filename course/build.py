@@ -335,9 +335,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not options.check:
         dist = DIST.relative_to(HERE.parent)
         print(f"{len(build())} notebooks of assignments in {dist}")
-        print(
-            f"{len(copy_chapters())} chapters without solutions in {dist / 'student' / 'chapters'}"
-        )
+        try:
+            copied = copy_chapters()
+        except FileNotFoundError as error:
+            sys.exit(f"{error}.")
+        print(f"{len(copied)} chapters without solutions in {dist / 'student' / 'chapters'}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from course import build, students
+from course import build, sheets, students
 from posenc._wall import behind
 
 NEEDED = (
@@ -47,27 +47,21 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeError) as error:
-        raise ValueError(f"{path} cannot be read as a table in UTF-8 ({error})") from None
-    first = text.partition("\n")[0]
-    table = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count))
-    rows = [_whole(path, number, row) for number, row in enumerate(table, 1)]
-    if missing := [name for name in NEEDED if name not in (rows[0] if rows else {})]:
+    head, *table = sheets.read(path) or [[]]
+    if missing := [name for name in NEEDED if name not in head]:
         raise ValueError(f"{path.name} is no table of marks: it has no column {missing[0]!r}")
-    return [row for row in rows if any(row.values())]
+    return [_whole(path, number, head, row) for number, row in enumerate(table, 1) if any(row)]
 
 
-def _whole(path: Path, number: int, row: dict) -> dict[str, str]:
+def _whole(path: Path, number: int, head: list[str], row: list[str]) -> dict[str, str]:
     """Return a row without blanks around its cells, if it has as many as there are columns."""
-    if None in row or None in row.values():  # what the reader of tables makes of such rows
-        n = len([name for name in row if name is not None])
+    if len(row) != len(head):
         raise ValueError(
-            f"row {number} of {path.name} must have {n} fields, "
-            f"has {'more' if None in row else 'fewer'}: {row['submission']!r:.80}"
+            f"row {number} of {path.name} must have {len(head)} fields, "
+            f"has {'more' if len(row) > len(head) else 'fewer'}: {row[0]!r:.80}"
         )
-    return {name: cell if name == "submission" else cell.strip() for name, cell in row.items()}
+    named = zip(head, row, strict=True)
+    return {name: cell if name == "submission" else cell.strip() for name, cell in named}
 
 
 def _restored(row: dict[str, str], before: dict[str, str] | None) -> dict[str, str]:

@@ -9,10 +9,11 @@ Without a table, the number is the one run of five to twelve digits in the name.
 a hand-in is none, and neither is a date such as 20270114. Where there are several, none is taken.
 """
 
-import csv
 import re
 from collections.abc import Iterable
 from pathlib import Path
+
+from course import sheets
 
 IN_NAME = re.compile(r"(?<!\d)(?!20\d\d[01]\d[0-3]\d(?!\d))\d{5,12}(?!\d)(?!_assignsubmission)")
 NUMBER = re.compile(r"\w[\w.-]{0,39}")  # no spreadsheet takes it for a formula
@@ -27,12 +28,7 @@ def read(path: Path) -> dict[str, str]:
     ValueError
         Where there is no such file, a column is missing, a number is none, or a submission has two.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeError) as error:
-        raise ValueError(f"{path} cannot be read as a table in UTF-8 ({error})") from None
-    first = text.partition("\n")[0]
-    rows = list(csv.reader(text.splitlines(), delimiter=max(",;\t", key=first.count)))
+    rows = sheets.read(path)
     head = [name.strip().lower() for name in rows[0]] if rows else []
     if missing := [name for name in COLUMNS if name not in head]:
         raise ValueError(

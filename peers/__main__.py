@@ -18,6 +18,7 @@ from peers import (
     added,
     biases,
     layers,
+    libraries,
     message,
     modern,
     profiles,
@@ -33,7 +34,7 @@ from peers.references import CHECKOUTS, REFERENCES, Missing, version
 ROOT = Path(__file__).parents[1]
 FAMILIES = (
     added, rotary, message, biases, relative, profiles, stochastic, modern, layers, published,
-    today,
+    today, libraries,
 )  # fmt: skip
 
 NOT_COMPARED = {

@@ -15,11 +15,13 @@ PACKAGES = {
     "NumPy": "numpy",
     "OpenNMT-py": "OpenNMT-py",
     "pandas": "pandas",
+    "positional-encodings": "positional-encodings",
     "PyTorch": "torch",
     "PyTorch Geometric": "torch_geometric",
     "PyWavelets": "PyWavelets",
     "rotary-embedding-torch": "rotary-embedding-torch",
     "rtdl_num_embeddings": "rtdl_num_embeddings",
+    "timm": "timm",
     "transformers": "transformers",
     "x-transformers": "x-transformers",
 }
@@ -46,6 +48,7 @@ CHECKOUTS = {
     "spe": "aliutkus/spe",
     "T2B-PE": "jlu-phyComputer/T2B-PE",
     "torchscale": "microsoft/torchscale",
+    "torchtune": "meta-pytorch/torchtune",
     "transformer-xl": "kimiyoung/transformer-xl",
     "TUPE": "guolinke/TUPE",
 }
@@ -61,7 +64,7 @@ class Missing(Exception):
 def version(reference: str) -> str:
     """Return the version of a package or the commit of a checkout; raise `Missing` if absent."""
     if reference in CHECKOUTS:
-        return _commit(_folder(reference))
+        return _commit(folder(reference))
     try:
         return metadata.version(PACKAGES[reference])
     except metadata.PackageNotFoundError:
@@ -77,7 +80,7 @@ def code(reference: str, *files: str) -> ModuleType:
     """
     module = ModuleType(reference)
     for file in files:
-        path = _folder(reference) / file
+        path = folder(reference) / file
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 _try(node, path, module, ImportError)
@@ -95,7 +98,7 @@ def _try(node: ast.stmt, path: Path, module: ModuleType, allowed: type[Exception
         exec(compile(ast.Module([node], []), path, "exec", flags, True), vars(module))
 
 
-def _folder(reference: str) -> Path:
+def folder(reference: str) -> Path:
     parent = os.environ.get("POSENC_CHECKOUTS")
     if not parent:
         raise Missing("no folder with checkouts is named: make peers CHECKOUTS=folder")

@@ -134,6 +134,7 @@ ROOMS = {
         (
             "read.results",
             "read.peers",
+            "read.libraries",
             "read.classification.protocol",
             "read.classification.baselines",
             "read.classification.second",

@@ -46,6 +46,8 @@ LEFT_OUT = {
     "book/datasets": "a reference beside the package",
     "book/editions": "digests, and addresses that stay",
     "book/peers": "a reference beside the package",
+    "book/taken": "links to files, this one among them",
+    "book/which-library": "a reference beside the package",
     "book/bug-reports": "a reference beside the package",
     "book/speed": "a reference beside the package",
     "book/attention-check": "a reference beside the package",

@@ -24,9 +24,13 @@ BOX = """
 <details class="posenc-cite"{open}>
 <summary>Cite this page</summary>
 <p>Put the day on which you read it in place of YYYY-MM-DD.</p>
-{entries}
+{entries}{taken}
 </details>
 """
+TAKEN = (
+    '<p>Its figures, as SVG and PDF, are among what you can <a class="reference internal" '
+    'href="{link}">take with you</a>.</p>'
+)
 RESULTS = '<p>For its results, cite <a class="reference internal" href="{link}">{title}</a>.</p>\n'
 
 
@@ -112,7 +116,10 @@ def box(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: o
             link = app.builder.get_relative_uri(pagename, one.page)
             entries += RESULTS.format(link=link, title=clean_astext(app.env.titles[one.page]))
             entries += _shown(app, of_edition(one))
-    context["body"] += BOX.format(open=" open" * bool(own), entries=entries)
+    taken = ""
+    if "book/taken" in app.env.found_docs:
+        taken = TAKEN.format(link=app.builder.get_relative_uri(pagename, "book/taken"))
+    context["body"] += BOX.format(open=" open" * bool(own), entries=entries, taken=taken)
 
 
 def _shown(app: Sphinx, entry: str) -> str:

@@ -148,7 +148,7 @@ def holders(root: Path = ROOT) -> list[Path]:
     """Return the files whose prose names something."""
     record = root / "src/posenc_book/guide/record.toml"  # first, as pages quote it
     pages = [record, *(root / f"{name}.md" for name in ("README", "ARCHITECTURE", "CHANGELOG"))]
-    pages += texts(root / "book")
+    pages += [*texts(root / "book"), *(root / "paper").glob("*.md")]
     return [path for path in [*pages, *notebooks(root / "book")] if names(path)]
 
 

@@ -31,6 +31,7 @@ UNTIMED = {
     "explorables": "a gallery of figures, each explained elsewhere",
     "living-model": "a figure to play with, beside three chapters",
     "peers": "reference: tables of comparisons",
+    "which-library": "reference: tables of libraries",
     "bug-reports": "reference: readers look a report up",
     "attention-check": "reference: readers look a fault up",
     "asked-again": "reference: results that chapters point to",

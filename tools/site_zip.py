@@ -17,7 +17,7 @@ FOLDER = "positional-encoding-book"
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # that an archive can name
 # For machines that build, publish or search: a memory stick has no addresses to be lost or shared.
 LEFT_OUT = {".buildinfo", "objects.inv", ".nojekyll", "404.html", "robots.txt", "sitemap.xml"}
-CARDS = "_cards"
+APART = {"_cards", "taken"}  # what is shown elsewhere, and what is taken apart from the site
 
 
 def files(site: Path) -> list[Path]:
@@ -25,7 +25,7 @@ def files(site: Path) -> list[Path]:
     found = (
         path
         for path in site.rglob("*")
-        if path.is_file() and path.name not in LEFT_OUT and CARDS not in path.parts
+        if path.is_file() and path.name not in LEFT_OUT and not APART & set(path.parts)
     )
     return sorted(found, key=lambda path: path.relative_to(site).as_posix())
 

@@ -78,13 +78,14 @@ def page(exam: Exam, answers: bool) -> str:
 
 def _question(place: int, one: Choice | Number, answers: bool) -> str:
     points = f"{one.points} point{'s' * (one.points > 1)}"
-    body = _options(one, answers) if isinstance(one, Choice) else _blank(one, answers)
+    body = options(one, answers) if isinstance(one, Choice) else _blank(one, answers)
     source = f'<p class="why">From {one.chapter}, {escape(one.of)}.</p>' if answers else ""
     text = f'<span class="points">{points}</span><b>{place}.</b> {markdown(one.text)}'
     return f'<div class="question"><p>{text}</p>{body}{source}</div>'
 
 
-def _options(one: Choice, answers: bool) -> str:
+def options(one: Choice, answers: bool) -> str:
+    """Return the answers to choose from, and which is right for whom it concerns."""
     lines = []
     for option in one.options:
         why = f' <span class="why">{markdown(option.why)}</span>' if answers else ""

@@ -202,6 +202,19 @@ def journalled(tmp_path, text, edited):
     return graded(tmp_path, edited)[0].splitlines()[1:]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("front", ["", "sep=;\r\n", '"sep=;"\r\n'])
+def test_a_table_is_read_in_each_form_that_spreadsheets_save(tmp_path, encoding, front):
+    text = marks_of("0012345/Zoë").replace("\n", "\r\n")
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    quoted = "\r\n".join(
+        ";".join(f'"{cell}"' for cell in row) for row in [*rows, [""] * len(rows[0])]
+    )
+    path = tmp_path / "marks.csv"
+    path.write_bytes(f"{front}{quoted}\r\n".encode(encoding))
+    assert grades.grades(grades.read(path))[0].splitlines()[1:] == ["0012345,6"]
+
+
 LONG = "123456789012"
 
 

@@ -2,20 +2,21 @@
 
 import dataclasses
 import json
+import re
 import subprocess
 from datetime import date
 
 import pytest
 import torch
 from peers import __main__ as suite
-from peers import compare, modules, references, rotary
+from peers import compare, has, modules, references, rotary
 from walking import each_passes
 
 from posenc import encodings
 from posenc.attention import SelfAttention
 from posenc.encodings import NoPosition
 from posenc.encodings.stretching import SCALINGS
-from posenc_book.read import peers, results
+from posenc_book.read import libraries, peers, results
 from posenc_book.read.classification import protocol as protocols
 
 STORED = peers.load_comparisons()
@@ -411,3 +412,53 @@ def test_every_difference_beyond_rounding_has_its_reason():
     for line, one in zip(listed, found.to_dict("records"), strict=True):
         assert one["explanation"] in line
         assert one["reference"] in line
+
+
+# --- what each library has
+
+
+def test_what_was_looked_up_is_what_the_list_names():
+    assert libraries.load_libraries()["rows"] == has.rows()
+    compared = {one["reference"]: one["version"] for one in COMPARISONS}
+    assert libraries.load_libraries()["versions"] == {
+        name: compared[name] for name in has.LIBRARIES
+    }
+
+
+def test_every_name_of_ours_is_there():
+    assert (
+        has.faults(
+            [{"what": r["what"], "posenc": r["posenc"]} for r in has.rows() if "posenc" in r]
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["posenc.encodings:Rotatory", "posenc.encodings:Rotary(pears)", "posenc.gone:Rotary", "?"],
+)
+def test_a_name_that_is_gone_is_a_fault(wrong):
+    assert len(has.faults([{"what": "RoPE", "posenc": wrong}])) == 1
+
+
+def test_all_comparisons_of_a_library_are_counted():
+    for name, row in libraries.agreement().rows.items():
+        assert row["comparisons"] == sum(one["reference"] == name for one in COMPARISONS) > 0
+        assert (
+            row["equal up to rounding"] + row["otherwise, with the reason known"]
+            == row["comparisons"]
+        )
+
+
+def test_measured_times_are_told_with_their_quartiles(tmp_path, monkeypatch):
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    assert libraries.COMMAND in libraries.turning()
+    about = {"tokens": 4096, "training": False, "pairing": "half"}
+    ratios = {"slow": [1.1, 1.2, 1.3], "even": [0.9, 1.0, 1.1], "fast": [0.7, 0.8, 0.9]}
+    rows = [about | {"whose": name, "over ours": ratio} for name, ratio in ratios.items()]
+    (tmp_path / "turning.json").write_text(json.dumps({"busy": True, "rows": rows}))
+    told = libraries.turning()
+    for name, said in {"slow": "quicker", "even": "level", "fast": "slower"}.items():
+        assert re.search(rf"\| {name} \| 4,096 \| forth \| half \| [^|]+ \| [a-z ]*{said} \|", told)
+    assert "busy" in told
