@@ -22,7 +22,7 @@ from posenc import register
 from posenc.register import reading
 
 STORED = Path(__file__).parents[2] / "results/register-released.json"
-FEW = 6
+FEW = 6  # layers, or as many as there are before the first with attention
 SMALLER = ("n_heads", "sources")  # what of a layer has another size in the small model
 
 
@@ -62,12 +62,16 @@ def compared(said):
 def small(said, whole):
     """Return a configuration's entries with few layers and few heads of the same width."""
     n_layers = len(whole.layers)
-    few = probe.small(whole.family, FEW)
-    found = {name: cut(value, n_layers) for name, value in said.items() if name != "model_type"}
+    first = next(n for n, layer in enumerate(whole.layers) if layer.kind != "none")
+    n_few = max(FEW, first + 1)
+    few = probe.small(whole.family, n_few)
+    found = {
+        name: cut(value, n_layers, n_few) for name, value in said.items() if name != "model_type"
+    }
     width = next(one.head_dim for one in whole.layers if one.head_dim)
     for name in (*probe.HEADS, *probe.LAYERS, "num_key_value_heads"):
         if name in found:
-            found[name] = few.get(name, FEW if name in probe.LAYERS else 4)
+            found[name] = few.get(name, n_few if name in probe.LAYERS else 4)
     times = reading.families()[whole.family].get("width_times", 1)
     latent = any(name in found for name in ("qk_rope_head_dim", "kv_lora_rank"))
     for name in probe.WIDTH:
@@ -76,19 +80,27 @@ def small(said, whole):
     for name in ("index_n_heads", "kv_lora_rank", "q_lora_rank", "vocab_size"):
         if name in found and name in few:
             found[name] = few[name]
+    for name in reading.families()[whole.family].get("types_entries", ()):
+        if name in few and name not in found:
+            found[name] = None  # the released one lists its layers under another name
+    if isinstance(block := found.get("sparse_attention_config"), dict):
+        block["sparse_local_block"] = 0  # else places with gaps fail
+    switch = reading.families()[whole.family].get("turns_if", {}).get("entry")
+    if switch and switch not in found:  # what a small configuration says of it is none of these
+        found[switch] = getattr(probe.CONFIG_MAPPING[whole.family](), switch)
     return found
 
 
-def cut(value, n_layers):
+def cut(value, n_layers, n_few):
     """Return what is said of each layer for the first few, and numbers of layers among them."""
-    if isinstance(value, str | list) and len(value) >= n_layers > FEW:
-        return value[:FEW]
+    if isinstance(value, str | list) and len(value) >= n_layers > n_few:
+        return value[:n_few]
     if isinstance(value, dict):
+        numbered = ("full_attn_layers", "kda_layers")
         return {
-            name: [n for n in one if n <= FEW] if name in ("full_attn_layers", "kda_layers")
-            else cut(one, n_layers)
+            name: [n for n in one if n <= n_few] if name in numbered else cut(one, n_layers, n_few)
             for name, one in value.items()
-        }  # fmt: skip
+        }
     return value
 
 
