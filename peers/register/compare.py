@@ -269,6 +269,7 @@ LISTED = {  # each way in which a hybrid's configuration says what its layers ar
     "glm5_next_text": {
         "no tail": {"index_kpool_always_select_tail": False, "index_kpool": 2},
         "earlier name": {"layer_types": ["linear_attention", "full_attention"] * 4},
+        "lists": {"linear_attn_config": {"full_attn_layers": [1], "kda_layers": [2]}},
     },
     "glm_moe_dsa": {"earlier name": {"layer_types": ["deepseek_sparse_attention"] * 8}},
     "mimo_v2_flash": {"before": {"sliding_window_size": 6, "sliding_window": 6}},

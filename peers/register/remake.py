@@ -89,6 +89,7 @@ MESSAGE = {  # what the probe does not see: values, keys of several tokens, an e
     "hy_v4": CHOSEN,
     "hy_v4_vl_text": CHOSEN,
     "glm5_next_text": {
+        "only_types": True,
         "chosen": {
             "each": {
                 "most": "index_topk",

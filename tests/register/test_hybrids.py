@@ -138,6 +138,8 @@ def test_an_indexer_chooses_keys_and_glm_5_3_flash_has_it_choose_pools():
     assert "a mean of its tokens, whose places a learned code tells." in said
     with pytest.raises(register.ConfigError, match="index_topk = 100 is no multiple of index_kpoo"):
         register.read({"model_type": "glm5_next_text", "index_topk": 100})
+    lists = {"linear_attn_config": {"full_attn_layers": [1], "kda_layers": [2]}}
+    assert register.read({"model_type": "glm5_next_text"} | lists).layers == found.layers
     for name in ("deepseek_v32", "glm_moe_dsa", "axk2", "hy_v4"):
         most = {"model_type": name, "index_topk": 77}
         assert {one.chosen["most"] for one in register.read(most).layers} == {77}

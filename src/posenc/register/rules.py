@@ -427,6 +427,7 @@ def _numbered(
 ) -> list[str] | None:
     """Return each layer's type where a configuration numbers those of one type, else None."""
     part = config.get("linear_attn_config")  # Kimi Linear's, which counts from 1
+    part = None if family.get("only_types") else part  # GLM-5.3-Flash says the same, unread
     own, kind, first = family.get("numbered", {}), "full_attention", 0
     attending = family.get("layer_types", {}).get("numbered", ("full_attn_idxs", "conv"))  # LFM2's
     if config.get(own.get("entry")) is not None:  # Inkling's
