@@ -262,6 +262,8 @@ register: $(PEERS)/.installed  ## probe the pinned transformers, remake the regi
 	$(PEERS)/bin/python -m peers.register.compare
 	$(PEERS)/bin/python -m peers.register.entries
 	$(PEERS)/bin/python -m peers.register.layers
+	$(PEERS)/bin/python -m peers.register.refused
+	$(PEERS)/bin/python -m peers.register.held
 	$(PEERS)/bin/python -m peers.register.stored
 	$(PEERS)/bin/python -m peers.register.stored_scores
 

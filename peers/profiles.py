@@ -34,14 +34,26 @@ class _Theirs(nn.Module):
 
     def _row(self, name: str, x: Tensor) -> Tensor:
         row = getattr(self, f"{name}_proj")(x)
-        convolution = getattr(self, f"{name}_sconv", None)
-        if convolution is not None:
-            more = (x,) if hasattr(convolution, "weight_proj") else ()
-            row = convolution(row, *more)
-        for bound in (f"{name}_norm", f"{name}_l2_clip"):
-            if hasattr(self, bound):
-                row = getattr(self, bound)(row.unflatten(-1, (-1, D_HEAD))).flatten(-2)
+        if hasattr(self, convolution := f"{name}_sconv"):
+            row = getattr(self, convolution)(row)
+        if hasattr(self, bound := f"{name}_norm"):
+            row = getattr(self, bound)(row.unflatten(-1, (-1, D_HEAD))).flatten(-2)
         return row
+
+
+class _Inside(nn.Module):
+    """Those of Inkling 2, whose maps hold convolutions and bounds; queries grow in our layer."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.q_proj, self.k_proj, self.v_proj = layer.q_proj, layer.k_proj, layer.v_proj
+
+    def forward(self, x: Tensor) -> Tensor:
+        query, bound = self.q_proj.linear(x).unflatten(-1, (-1, D_HEAD)), self.q_proj.norm
+        grows = hasattr(bound, "l2_clip")
+        query = bound.l2_clip(query * bound.scale) if grows else bound(query)
+        rows = (query, *(part(x).transpose(1, 2) for part in (self.k_proj, self.v_proj)))
+        return torch.cat([row.flatten(-2) for row in rows], -1)
 
 
 def weights(numbers: Numbers, layer: nn.Module, zero: tuple[str, ...] = ()) -> dict[str, Tensor]:
@@ -65,13 +77,15 @@ def compared(
     window: int | None = None,
     clip: float | None = None,
 ):
-    """Return what our layer and theirs make of tokens; `names` bound queries, keys and values."""
+    """Return what our layer and theirs make of tokens; `names` bound queries and keys."""
     x, t = tokens(numbers), torch.arange(LENGTH)
     near = t[:, None] - t < (window or LENGTH)
     mask = torch.zeros(LENGTH, LENGTH, dtype=x.dtype)
     mask = mask.masked_fill(~(near & (t <= t[:, None])), -torch.inf)[None, None]
-    full = hasattr(layer.k_sconv, "weight_proj")
-    theirs, _ = call(layer, named, x, *[x, x] * full, mask, position_ids=t[None])
+    inside = "relative_position_bias." if hasattr(layer, "relative_position_bias") else ""
+    full = bool(inside) and hasattr(layer.k_proj.sconv, "weight_proj")
+    distances = [t[:, None] - t] if inside else []
+    theirs, _ = call(layer, named, x, *[x, x] * full, mask, *distances, position_ids=t[None])
     position = DistanceProfiles(
         D_MODEL,
         N_HEADS,
@@ -84,13 +98,15 @@ def compared(
     ours = SelfAttention(
         D_MODEL, N_HEADS, position, causal=True, n_kv_heads=N_KV, window=window, scoring=scoring
     ).eval()
-    ours.qkv = _Theirs(layer, names)
-    factor = named["rel_l2_clip.scale"].flatten()[:, None] if clip else 1
-    by_distance = named["rel_logits_proj.proj"]
+    ours.qkv = _Inside(layer) if inside else _Theirs(layer, names)
+    factor = named[f"{inside}norm.scale"].flatten()[:, None] if clip else 1
+    by_distance = named[f"{inside}proj" if inside else "rel_logits_proj.proj"]
     own = {
-        "out.weight": named["o_proj.weight"] * (0.5 if scoring.sinks else 1),
+        "out.weight": named["o_proj.linear.weight" if inside else "o_proj.weight"]
+        * (0.5 if scoring.sinks else 1),
         "out.bias": torch.zeros(D_MODEL, dtype=x.dtype),
-        "position.amounts.weight": named["r_proj.weight"] * factor,
+        "position.amounts.weight": named[f"{inside}linear.weight" if inside else "r_proj.weight"]
+        * factor,
         "position.profiles": nn.functional.pad(by_distance.flip(-1), (0, REACH - 1)),
     }
     if scoring.sinks:
@@ -140,10 +156,9 @@ def inkling2(numbers: Numbers, kind: str):
     full = kind == "hybrid"
     layer = _layer_of_inkling2(full)(config, 0).eval()
     scoring = Scoring(sinks=True, query_scaling=GROWTH if full else None)
-    named = weights(numbers, layer, ("gate_proj", "sink_proj"))
-    bounds = "q_l2_clip", "k_l2_clip", "v_norm"
+    named = weights(numbers, layer, ("o_proj.gate_proj", "sink_proj"))
     window = None if full else REACH
-    return compared(numbers, layer, named, bounds, scoring, window=window, clip=CLIP)
+    return compared(numbers, layer, named, (), scoring, window=window, clip=CLIP)
 
 
 def _layer_of_inkling2(full: bool) -> type[nn.Module]:

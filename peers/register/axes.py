@@ -21,5 +21,6 @@ SECTIONS = {
     "qwen3_5_text": WOVEN | {"default": [11, 11, 10]},
     "qwen3_5_moe_text": WOVEN | {"default": [11, 11, 10]},
     "cosmos3_edge_text": WOVEN,
+    "hy_v4_vl_text": WOVEN | {"default": [12, 10, 10]},
     "ernie4_5_vl_moe_text": {"arrangement": "last", "default": [22, 22, 20]},
 }

@@ -61,7 +61,7 @@ def keep(held, proved):
         elif kind in families:
             also = [
                 name
-                for name in ("gain", "mixer", "mixer_place")
+                for name in ("gain", "mixer", "mixer_place", "chosen")
                 if any(row.get(name) for row in held[kind].values())
             ]
             families[kind]["proved"] = fields(kind, families[kind], also)
@@ -186,7 +186,8 @@ def variations(kind):
     if "qk_rope_head_dim" not in default:
         earlier.pop("partial_rotary_factor", None)
     named["llama3"] = {"rope_scaling": earlier, entry or "rope_theta": 20_000.0} | window
-    if "rope_scaling" in default:  # this class keeps an entry of that name, and does not read it
+    misread = register.reading.families()[kind].get("misreads", ())
+    if "rope_scaling" in {*default, *misread}:  # this class does not read an entry of that name
         named["llama3"] = {"rope_parameters": llama3} | window
     if "partial_rotary_factor" in shared and "qk_rope_head_dim" not in default:
         named["yarn"]["rope_parameters"]["partial_rotary_factor"] = 1.0
@@ -264,6 +265,30 @@ LISTED = {  # each way in which a hybrid's configuration says what its layers ar
     "recurrent_gemma": {"cycle": {"block_types": ["attention", "recurrent"]}},
     "zamba2": {"earlier names": {"layers_block_type": ["mamba", "hybrid", "hybrid"] * 2,
                                  "num_hidden_layers": 6}},
+    "deepseek_v4": {"few": {"index_topk": 2}},
+    "glm5_next_text": {
+        "no tail": {"index_kpool_always_select_tail": False, "index_kpool": 2},
+        "earlier name": {"layer_types": ["linear_attention", "full_attention"] * 4},
+        "lists": {"linear_attn_config": {"full_attn_layers": [1], "kda_layers": [2]}},
+    },
+    "glm_moe_dsa": {"earlier name": {"layer_types": ["deepseek_sparse_attention"] * 8}},
+    "mimo_v2_flash": {"before": {"sliding_window_size": 6, "sliding_window": 6}},
+    "minimax_m3_vl_text": {
+        "sparse": {
+            "layer_types": ["full_attention", *["minimax_m3_sparse"] * 7],
+            "index_block_size": 4,
+            "index_topk_blocks": 2,
+            "index_local_blocks": 0,  # else places with gaps fail
+        },
+        "earlier": {
+            "sparse_attention_config": {
+                "sparse_attention_freq": [0, 0, *[1] * 6],
+                "sparse_block_size": 8,
+                "sparse_local_block": 0,
+                "sparse_topk_blocks": 1,
+            },
+        },
+    },
     "lfm2": {"numbered": {"full_attn_idxs": [1, 3]}},
     "laguna": {"heads": {"num_attention_heads_per_layer": [4, 8, 8, 8] * 2}},
 }  # fmt: skip
@@ -336,6 +361,8 @@ def compare(kind, changes, said=None):
                 n = getattr(call.module, "layer_idx", n)
                 worst = max(worst, same(read, n, call, POSITIONS, axis, louder))
     sights(model, read)
+    if any(layer.chosen for layer in read.layers):
+        mixed |= {"chosen": True}
     return {"largest": float(f"{worst:.3g}"), "layers": len(calls)} | mixed, {
         n: (read.layers[n], call.q[:, 0]) for n, call in calls.items()
     }
@@ -378,6 +405,7 @@ def same(read, n, call, places, axis=None, louder=1.0):
     if window and layer.kind != "chunk":
         check("window", layer.window, window, n)
     check("sinks", layer.sinks, call.options.get("s_aux") is not None, n)
+    choice(layer, call, n)
     check("softcap", layer.softcap, call.options.get("softcap") or None, n)
     if (scale := call.options.get("scaling")) is not None and abs(
         layer.scale / (louder * scale) - 1
@@ -429,8 +457,34 @@ def check(name, read, found, n):
         raise Differs(f"layer {n}: {name}: read {read}, probe {found}")
 
 
+def choice(layer, call, n):
+    """Compare how many keys, or pools of them, an indexer hands on for each query."""
+    given = call.options.get("indices", call.options.get("block_indices"))
+    if layer.chosen and (layer.compressed or layer.chosen["coded"]):  # in masks, see `sights`
+        return
+    check("an indexer", layer.chosen is not None, given is not None, n)
+    if given is not None:
+        pool = layer.chosen["pool"]
+        most = min(layer.chosen["most"] // pool, -(-call.k.shape[1] // pool))
+        check("keys or pools chosen", most, given.shape[-1], n)
+
+
+def in_sight(layer, query):
+    """Return how many of 16 keys a query sees, with those that stand for several tokens."""
+    keys = query + 1 if layer.causal else 16
+    if layer.kind == "chunk":
+        return query % layer.window + 1
+    rule, packed = layer.chosen, keys // (layer.compressed or keys + 1)
+    if rule and layer.compressed:
+        packed = min(packed, rule["most"])
+    elif rule and rule["coded"]:
+        whole = keys // rule["pool"] * rule["pool"]
+        return min(whole, rule["most"]) + rule["tail"] * (keys - whole)
+    return min(keys, layer.window or keys) + packed
+
+
 def sights(model, read):
-    """Compare how many keys the last of 16 queries sees."""
+    """Compare how many keys some of 16 queries see."""
     for n, call in enumerate(probe.run(model, list(range(16)))):
         n = getattr(call.module, "layer_idx", n)
         layer = read.layers[n]
@@ -439,10 +493,9 @@ def sights(model, read):
         )  # its attention hides what comes later by itself
         if hidden or (call.mask is not None and call.mask.ndim != 4) or layer.kind == "none":
             continue
-        expected = min(16, layer.window or 16) if layer.kind != "chunk" else 15 % layer.window + 1
-        expected += 16 // layer.compressed if layer.compressed else 0
-        check("keys in sight of query 15", expected, sees(call, -1), n)
-        check("keys in sight of query 0", 1 if layer.causal else expected, sees(call, 0), n)
+        for query in (0, 13, 15) if layer.causal else (0, 15):
+            name = f"keys in sight of query {query}"
+            check(name, in_sight(layer, query), sees(call, query), n)
 
 
 def gains(now, before):

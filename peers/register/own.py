@@ -178,6 +178,23 @@ RULES = {
         "serves": ["axial"],
         "sections": {"arrangement": "dealt", "axes": ["height", "width"]},
     },
+    "dinov3_vit": HALF
+    | {
+        "causal": False,
+        "serves": ["default"],
+        "sections": {"arrangement": "alike", "axes": ["height", "width"]},
+        "of_sides": True,
+        "prefix": "num_register_tokens",
+    },
+    "vjepa2": INTERLEAVED
+    | {
+        "causal": False,
+        "base": 10_000.0,
+        "sections": {"arrangement": "alike", "axes": ["time", "height", "width"], "rest": True},
+        "uneven": True,
+    },
+    "timesfm2_5": HALF
+    | {"own_width": True, "scale": "log2e", "weighed": True, "normed_after": True},
     "vit": WHOLE | {"patches": 1},
     "deit": WHOLE | {"patches": 2},
     "dinov2": WHOLE | {"patches": 1},
@@ -211,6 +228,7 @@ MORE = (
     "pad_token_id", "rotary_dim", "num_channels", "embedding_size", "swa_num_attention_heads",
     "d_rel", "rel_extent", "rel_l2_clip_threshold", "log_scaling_n_floor", "log_scaling_alpha",
     "conv_kernel_size", "num_conv_pos_embeddings", "conv_depthwise_kernel_size",
+    "num_register_tokens",
 )  # fmt: skip
 
 
@@ -240,11 +258,13 @@ def fields(kind):
         "outside": {"outside"},
         "profiles": {"profiles"},
         "sinks": {"sinks"},
-    }
+        "prefix": {"prefix"},
+        "alike": {"sections"},
+    } | {name: {name} for name in ("of_sides", "uneven", "weighed")}
     seen += [name for name, those in signs.items() if those & entries]
     if ("door", "rotate") in _entries(RULES[kind]):
         seen += ["turning", "first", "pairing", "pairing_after", "direction", "base"]
-    return seen + (["scaling", "gain"] if kind == "falcon" else [])
+    return seen + (["scaling", "gain"] if kind in ("falcon", "timesfm2_5") else [])
 
 
 def _entries(rule):
@@ -259,6 +279,11 @@ def _entries(rule):
 def sides(size):
     """Return height and width of a picture."""
     return tuple(size) if isinstance(size, list | tuple) else (size, size)
+
+
+def size(config):
+    """Return how large a picture is, or a clip's."""
+    return config.crop_size if hasattr(config, "crop_size") else config.image_size
 
 
 def small(kind):
@@ -291,6 +316,14 @@ NEEDED = {
         "conv_depthwise_kernel_size": 5,
     },
     "pixtral": {"image_size": 96},
+    "dinov3_vit": {"image_size": 64, "num_register_tokens": 2},
+    "vjepa2": {
+        "crop_size": 64,
+        "frames_per_clip": 6,
+        "pred_hidden_size": 24,
+        "pred_num_attention_heads": 4,
+        "pred_num_hidden_layers": 1,
+    },
     "swin": {"embed_dim": 12, "depths": [2, 2, 2, 1], "num_heads": [1, 2, 3, 4]},
     "xmod": {"default_language": "en_XX"},
     "gptj": {"n_head": 2, "n_embd": 256},
@@ -387,6 +420,22 @@ VARIED = {
         "base": {"rope_parameters": {"rope_type": "axial", "rope_theta": 500.0}},
         "earlier": {"rope_theta": 300.0, "patch_size": 8},
         "oblong": {"image_size": [64, 160], "num_attention_heads": 2},
+    },
+    "dinov3_vit": {
+        "base": {"rope_theta": 30.0, "num_register_tokens": 0},
+        "oblong": {"image_size": [64, 160], "patch_size": 8},
+        "registers": {"num_register_tokens": 5, "num_attention_heads": 2},
+    },
+    "vjepa2": {
+        "rest": {"hidden_size": 88},
+        "patch": {"crop_size": 40, "patch_size": 8},
+        "frames": {"frames_per_clip": 8, "tubelet_size": 4, "num_attention_heads": 2},
+    },
+    "timesfm2_5": {
+        "base": {"rope_parameters": {"rope_type": "default", "rope_theta": 500.0}},
+        "8 heads": {"num_attention_heads": 8, "num_key_value_heads": 8, "head_dim": 24},
+        "yarn": {"rope_parameters": {"rope_type": "yarn", "factor": 8.0, "rope_theta": 20_000.0,
+                                     "original_max_position_embeddings": 128}},
     },
     "swin": {
         "window": {"window_size": 5, "image_size": 160, "depths": [2, 2], "num_heads": [2, 4]},

@@ -27,7 +27,13 @@ from posenc.register import reading
 
 MEMORY = 6 << 30  # bytes; some default configurations would take a hundred times as much
 ENCODERS = ("modernbert", "nomic_bert")
-TYPES = (*MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "mistral4", "muse_spark_text", *ENCODERS)
+TYPES = (
+    *MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    "mistral4",
+    "muse_spark_text",
+    "glm5_next_text",
+    *ENCODERS,
+)
 HEADS = (
     "num_attention_heads",
     "n_head",
@@ -98,6 +104,7 @@ NEEDED = {  # what these classes cannot do without, or what keeps them small
     "glm4_moe": {"head_dim": 128},
     "mixtral": {"head_dim": 128},
     "minimax": {"head_dim": 128},
+    "glm5_next_text": {"index_topk": 8, "index_kpool": 4},
     "deepseek_v4": {"index_topk": 512},  # as many as there are, so that a rate can be counted
     "bamba": {"attn_layer_indices": [2, 5]},
     "granitemoehybrid": {

@@ -7,82 +7,53 @@ class has changed, and may be read.
 """
 
 import json
+from collections import Counter
 
 import torch
-from transformers.models.dinov3_vit import modeling_dinov3_vit as dinov3
-from transformers.models.timesfm2_5 import modeling_timesfm2_5 as timesfm
-from transformers.models.vjepa2 import modeling_vjepa2 as vjepa2
 
+from peers.register import probe
 from peers.register.remake import FAMILIES
 
 STORED = FAMILIES.with_name("refused.json")
-LEAST = 0.05  # of what is measured; rounding leaves less than a thousandth of that
-
-
-def of_the_side():
-    """Return how much slower a patch turns than its neighbour in a picture twice as wide."""
-    turning = dinov3.DINOv3ViTRopePositionEmbedding(dinov3.DINOv3ViTConfig()).eval()
-    pair, steps = turning.head_dim // 4, []  # the fastest one of width
-    for n_patches in (4, 8):
-        cos, sin = turning(torch.zeros(1, 3, *2 * [n_patches * turning.config.patch_size]))
-        angles = torch.atan2(sin, cos)[:, pair]
-        steps.append(torch.remainder(angles[1] - angles[0], 2 * torch.pi))
-    return float(1 - steps[1] / steps[0])
+LEAST = 0.05  # of what is measured
+TWICE = (
+    "some of its layers are run several times over, and add to what earlier runs left; a "
+    "description has one entry for each layer, run once"
+)
 
 
 @torch.no_grad()
-def weighed():
-    """Return how far scores of one distance differ from place to place, of the largest score."""
-    few = {"hidden_size": 64, "head_dim": 16, "num_attention_heads": 4, "num_key_value_heads": 4}
-    config = timesfm.TimesFm2_5Config(**few, attn_implementation="eager")
-    torch.manual_seed(0)
-    layer, seen = timesfm.TimesFm2_5Attention(config, 0), []
-    for weight in (layer.scaling, layer.q_norm.weight, layer.k_norm.weight):
-        weight.normal_(1, 0.5)
-    positions = torch.arange(40)[None]
-    tokens = torch.randn(1, 1, 64).expand(1, 40, 64)
-    turns = timesfm.TimesFm2_5RotaryEmbedding(config)(tokens, positions)
-    softmax = timesfm.nn.functional.softmax
-    timesfm.nn.functional.softmax = lambda given, **how: seen.append(given) or softmax(given, **how)
-    try:
-        layer(tokens, turns, None)
-    finally:
-        timesfm.nn.functional.softmax = softmax
-    same = seen[0].diagonal(-1, -2, -1)  # each query with the key just before it
-    return float((same.amax(-1) - same.amin(-1)).max() / seen[0].abs().max())
+def again(kind, attention):
+    """Return how many more times attention runs than there are layers, of their number."""
+    small = probe.small(kind) | SMALLER[kind]
+    config = probe.CONFIG_MAPPING[kind](**small)
+    model, seen = probe.class_of(config)(config).eval(), Counter()
+    for module in model.modules():
+        if type(module).__name__.endswith(attention):
+            module.register_forward_hook(lambda one, *_: seen.update([one]))
+    model(input_ids=torch.full((1, 4), 5), use_cache=False)
+    return sum(seen.values()) / len(seen) - 1
 
 
-def bent():
-    """Return how much longer or shorter a pair becomes, of its length, where it should turn."""
-    torch.manual_seed(0)
-    x = torch.randn(1, 1, 16, 20)
-    made = vjepa2.rotate_queries_or_keys(x, torch.arange(16))
-    before, after = (rows.unflatten(-1, (-1, 2)).norm(dim=-1) for rows in (x, made))
-    return float(((after - before).abs() / before).max())
-
-
-REASONS = {
-    "dinov3_vit": (
-        of_the_side,
-        "patches turn by their share of the picture's sides, so that pictures of other sizes turn "
-        "them by other angles, and tokens before the patches do not turn; a layer's record has one "
-        "angle for each step, for all tokens",
-    ),
-    "timesfm2_5": (
-        weighed,
-        "learned numbers weigh each dimension of queries and keys after they are turned, so that "
-        "scores depend on where both stand, not on their distance alone; a layer's record has one "
-        "scale for all dimensions",
-    ),
-    "vjepa2": (
-        bent,
-        "the two dimensions of a pair take two different angles, which is no turn; a layer's "
-        "record has one angle for each pair",
-    ),
+SMALLER: dict[str, dict] = {
+    "dory": {"num_hidden_layers": 6, "n_input_layers": 2, "n_output_layers": 2},
+    "inkling2_loop_text": {
+        "num_hidden_layers": 6,
+        "n_layers_per_attn_res_block": 2,
+        "loop_layer_index_start": 2,
+        "loop_layer_index_end": 4,
+    },
 }
+REASONS = {
+    "dory": (lambda: again("dory", "Attention"), TWICE),
+    "inkling2_loop_text": (
+        lambda: again("inkling2_loop_text", ("SlidingAttention", "FullAttention")), TWICE,
+    ),
+}  # fmt: skip
 
 
 def main() -> None:
+    probe.limit_memory()
     found = {}
     for kind, (measure, why) in REASONS.items():
         size = measure()

@@ -6,8 +6,9 @@ python -m peers.register.released LITGPT MLC_LLM MAXTEXT COPIES  # writes releas
 mlc-llm are copies of config.json, under names of its own. In MaxText's converter only those count
 above which their address stands: others are read by several models, and fit one. These three are
 checkouts. COPIES is a folder with the files that `releases.toml` names, each at
-owner/name/commit/path, as https://raw.githubusercontent.com/ has them. A `-` in place of any of
-them keeps what is held of it. The days of release stand in `releases.toml` too.
+owner/name/commit/path, as https://raw.githubusercontent.com/ has them; of a file that is not there
+what is held is kept. A `-` in place of a checkout keeps what is held of it. The days of release
+stand in `releases.toml` too.
 """
 
 import ast
@@ -81,7 +82,7 @@ def main() -> None:
             found[name] = {"config": config, "address": address, "date": date}
     for place in RELEASES["copies"]:
         for name in place["models"]:
-            found[name] = held[name] if copies == "-" else copied(name, place, Path(copies))
+            found[name] = copied(name, place, Path(copies)) or held[name]
     for name, day in days().items():
         found[name] |= day
     lines = (
@@ -101,10 +102,12 @@ def text(checkout, repository, file):
 
 
 def copied(name, place, folder):
-    """Return a model's entry, from a copy of its config.json in somebody's repository."""
+    """Return a model's entry, from a copy of its config.json in somebody's repository, if it is."""
     repository, commit = place["repository"], place["commit"]
     path = place["path"].format(name.replace("/", place.get("slash", "/")))
-    said = json.loads((folder / repository / commit / path).read_text())
+    if not (file := folder / repository / commit / path).is_file():
+        return None
+    said = json.loads(file.read_text())
     config = kept(name, said.get("config", said))
     address = GITHUB.format(repository, commit, path)
     return {"config": config, "address": address, "date": place["date"]}

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import torch
 import transformers
 
 from peers.register import own, probe
@@ -63,6 +64,11 @@ KEPT = (
     "attn_scale",
     "compress_rope_theta",
     "compress_rates",
+    "index_topk",
+    "index_kpool",
+    "index_kpool_always_select_tail",
+    "index_topk_blocks",
+    "index_block_size",
 )
 WORKED_OUT = ("num_hidden_layers", "layer_types")
 ASKED = 7  # tokens of a window that a class has only where its configuration says one
@@ -73,13 +79,53 @@ BOTH_SIDES = {
         "full_attention": "global_rope_theta", "sliding_attention": "local_rope_theta",
     },
 }  # fmt: skip
+CHOSEN = {"chosen": {"each": {"most": "index_topk"}}}  # one key at a time
 MESSAGE = {  # what the probe does not see: values, keys of several tokens, an entry's other names
     "modernbert": BOTH_SIDES,
     "modernbert-decoder": BOTH_SIDES,
+    "axk2": CHOSEN,
+    "deepseek_v32": CHOSEN,
+    "glm_moe_dsa": CHOSEN,
+    "hy_v4": CHOSEN,
+    "hy_v4_vl_text": CHOSEN,
+    "glm5_next_text": {
+        "only_types": True,
+        "chosen": {
+            "each": {
+                "most": "index_topk",
+                "pool": "index_kpool",
+                "tail": "index_kpool_always_select_tail",
+                "coded": True,
+            }
+        }
+    },
+    "minimax_m3_vl_text": {
+        "chosen": {
+            "minimax_m3_sparse": {
+                "most": "index_topk_blocks", "pool": "index_block_size", "pools": True,
+            }
+        },
+        "unfolds": {
+            "sparse_attention_config": {
+                "sparse_attention_freq": "sparse_attention_freq",
+                "sparse_block_size": "index_block_size",
+                "sparse_topk_blocks": "index_topk_blocks",
+            }
+        },
+        "coded_types": {
+            "entry": "sparse_attention_freq",
+            "types": {"0": "full_attention", "1": "minimax_m3_sparse"},
+        },
+        "layer_types": {
+            "cycle": ["full_attention"], "known": ["full_attention", "minimax_m3_sparse"],
+        },
+    },
+    "mimo_v2_flash": {"window_before": "sliding_window_size"},
     "laguna": {"heads_by_layer": "num_attention_heads_per_layer"},
     "deepseek_v4": {
         "values_turn": True,
         "turned_back": True,
+        "chosen": {"compressed_sparse_attention": {"most": "index_topk"}},
         "compressed": {
             "compressed_sparse_attention": "compress_rate_csa",
             "heavily_compressed_attention": "compress_rate_hca",
@@ -290,10 +336,23 @@ def family(kind):
     elif any(row["turning"] for _, row in rows.values()):
         raise ValueError("its queries change with the position, but do not turn")
     found |= _others(kind, rows, here, defaults, default)
+    if turned and _weighed(model):
+        found["weighed"] = True
     if _wide(kind, small, next(iter(rows.values()))[1]["head_dim"]):
         found["own_width"] = True
     found |= MESSAGE.get(kind, {}) | _hybrid(kind, types)
     return {name: rule for name, rule in found.items() if rule is not None}
+
+
+@torch.no_grad()
+def _weighed(model):
+    """Return whether pairs are no longer turned alone where all learned numbers differ."""
+    draw = torch.Generator().manual_seed(1)
+    for weight in model.parameters():
+        if weight.ndim < 2:
+            weight.add_(0.3 * torch.randn(weight.shape, generator=draw))
+    call = probe.run(model, POSITIONS)[0]  # later layers no longer get the same at every place
+    return describe(call).get("pairing_after") is None
 
 
 def defaults_of(kind):

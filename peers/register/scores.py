@@ -31,7 +31,7 @@ SEPARATE = (
     ("q_proj", "k_proj"), ("query", "key"), ("q", "k"), ("query_proj", "key_proj"),
     ("linear_q", "linear_k"),
 )  # fmt: skip
-BEHIND = ("q_l2_clip", "k_l2_clip"), ("q_norm", "k_norm")  # Inkling scores what these let through
+BEHIND = ("q_norm", "k_norm")  # Inkling scores what these let through
 FUSED = ("c_attn", "qkv_proj", "query_key_value", "Wqkv", "in_proj")
 CROSS = ("encoder_attn", "EncDecAttention", "crossattention")
 
@@ -99,9 +99,15 @@ def build(config, seed=0):
                 weight.normal_(0, 0.5 * weight.shape[-1] ** -0.5, generator=draw)
             elif not fixed and "norm" not in name.lower():
                 weight.normal_(0, 0.5, generator=draw)
+            elif name.endswith((".q_norm.weight", ".k_norm.weight")):
+                weight.add_(0.3 * torch.randn(weight.shape, generator=draw))
     for name, module in model.named_modules():
         children = dict(module.named_children())
-        pairs = [pair for pair in BEHIND if set(pair) <= set(children)] or SEPARATE
+        pairs = [BEHIND] if "r_proj" in children else SEPARATE
+        if "sink_proj" in children:  # Inkling 2 has them inside its maps, before queries grow
+            query, key = module.q_proj.norm, module.k_proj.norm
+            children = {"q": getattr(query, "l2_clip", query), "k": key}
+            pairs = [("q", "k")]
         names = [n for pair in pairs if set(pair) <= set(children) for n in pair]
         names = names or [n for n in FUSED if n in children]
         if names or hasattr(module, "r_r_bias"):
@@ -164,15 +170,48 @@ def turned(read, n, rows, config):
     omega = read.inv_freq(n, length)
     first, second = pairs(layer, len(omega))
     angles = np.outer(np.arange(length), omega)
-    if layer.sections:  # pictures, one after the other: patches row after row
-        n_rows, n_columns = (side // config.patch_size for side in own.sides(config.image_size))
-        places = np.divmod(np.arange(length) % (n_rows * n_columns), n_columns)
-        for axis, place in zip(("height", "width"), places, strict=True):
-            turn = list(layer.sections[axis])
-            angles[:, turn] = np.outer(place, omega[turn])
+    if layer.sections:
+        for turn, place in zip(layer.sections.values(), places(layer, length, config), strict=True):
+            angles[:, turn] = np.outer(place, omega[list(turn)])
+    if layer.uneven:
+        return torch.as_tensor(bent(rows, layer, angles))
     z = (rows[..., first] + 1j * rows[..., second]) * np.exp(1j * layer.direction * angles)
     rows[..., first], rows[..., second] = layer.gain * z.real, layer.gain * z.imag
     return torch.as_tensor(rows)
+
+
+def places(layer, length, config):
+    """Return each patch's places in a picture or clip, axis by axis; those before them stay at 0.
+
+    Patches stand row after row, and pictures one after the other.
+    """
+    grid = [one // config.patch_size for one in own.sides(own.size(config))]
+    if "time" in layer.sections:
+        grid.insert(0, config.frames_per_clip // config.tubelet_size)
+    patch = np.arange(length - layer.prefix) % np.prod(grid)
+    at = np.array(np.unravel_index(patch, grid), float)
+    if layer.of_sides:
+        at = 2 * np.pi * ((2 * at + 1) / np.array(grid)[:, None] - 1)
+    return np.pad(at, ((0, 0), (layer.prefix, 0)))
+
+
+def bent(rows, layer, angles):
+    """Return rows of which each dimension of a pair takes an angle of its own, axis by axis."""
+    of_axis = angles.reshape(len(angles), len(layer.sections), -1)
+    each = np.concatenate((of_axis, of_axis), -1).reshape(len(angles), -1)
+    turning = rows[..., : layer.turning].copy()
+    beside = np.stack((-turning[..., 1::2], turning[..., ::2]), -1).reshape(turning.shape)
+    rows[..., : layer.turning] = turning * np.cos(each) + beside * np.sin(each)
+    return rows
+
+
+def weighed(module, query, key):
+    """Return turned queries and keys behind TimesFM's norms and learned numbers."""
+    found = []
+    for rows, norm in ((query, module.q_norm), (key, module.k_norm)):
+        size = (rows.square().mean(-1, keepdim=True) + norm.variance_epsilon).sqrt()
+        found.append(rows / size * norm.weight.detach().double())
+    return found[0] * functional.softplus(module.scaling.detach().double()), found[1]
 
 
 def predicted(kind, read, n, module, model):
@@ -183,6 +222,8 @@ def predicted(kind, read, n, module, model):
     check("head_dim", layer.head_dim, query.shape[-1], n)
     if layer.door == "rotate":
         query, key = (turned(read, n, rows, model.config) for rows in (query, key))
+    if layer.weighed:
+        query, key = weighed(module, query, key)
     sinusoidal = layer.relative and layer.relative["kind"] == "sinusoidal"
     content = query + _learned(module, "r_w_bias", "pos_bias_u")[:, None] if sinusoidal else query
     scores = content @ key.transpose(-1, -2) * layer.scale
@@ -278,12 +319,13 @@ def _relative(read, n, query, key, module, model, offsets):
 def _profiles(layer, n, module, offsets):
     """Return what curves over the distance add to the scores."""
     given = WATCHED.inputs[module].double()
-    mixed = given @ module.r_proj.weight.detach().double().mT
+    own = getattr(module, "relative_position_bias", None)  # Inkling 2's
+    mixed = given @ (own.linear if own else module.r_proj).weight.detach().double().mT
     mixed = mixed.unflatten(-1, (layer.n_heads, layer.profiles["n"]))
     if clip := layer.profiles["clip"]:
-        mixed = mixed * module.rel_l2_clip.scale.detach().double()
+        mixed = mixed * own.norm.scale.detach().double()
         mixed = mixed / (mixed.norm(dim=-1, keepdim=True) / clip).clamp(min=1)
-    curves = module.rel_logits_proj.proj.detach().double()
+    curves = (own or module.rel_logits_proj).proj.detach().double()
     check("reach", layer.profiles["reach"], curves.shape[1], n)
     far = torch.as_tensor((offsets > 0) | (-offsets >= curves.shape[1]))
     by_pair = curves[:, torch.as_tensor(-offsets).clamp(0, curves.shape[1] - 1)]
@@ -308,7 +350,7 @@ def sight(layer, scores, stage):
     seen = offset <= 0 if layer.causal else np.ones_like(offset, bool)
     if layer.kind == "window":
         seen &= abs(offset) < layer.window
-    if layer.sections:
+    if layer.dealt:
         picture = np.arange(length) * PICTURES // length
         seen = picture == picture[:, None]
     return torch.as_tensor(seen).expand(scores.shape)
@@ -411,6 +453,13 @@ def run(kind, model, length, constant=False):
     """Give the model tokens, or a picture, and keep what its attentions do."""
     WATCHED.scores.clear(), WATCHED.outputs.clear(), WATCHED.inputs.clear()
     draw = torch.Generator().manual_seed(1)
+    if kind == "vjepa2":
+        one = model.config
+        clip = torch.randn(1, one.frames_per_clip, 3, *2 * [one.crop_size], generator=draw)
+        return model(pixel_values_videos=clip, skip_predictor=True)
+    if kind == "timesfm2_5":
+        n = model.config.patch_length * length
+        return model(past_values=torch.randn(1, n, generator=draw))
     if hasattr(model.config, "image_size"):
         many = PICTURES if hasattr(model, "patch_positional_embedding") else 1
         shape = (many, 3, *own.sides(model.config.image_size))

@@ -127,11 +127,48 @@ def test_hunyuans_alpha_grows_the_base(kind):
     assert found.proved
 
 
-@pytest.mark.parametrize("name", ["glm5_next", "glm5_next_text"])
-def test_what_no_layer_can_say_is_refused_by_name_with_what_is_missing(name):
-    for config in ({"model_type": name}, name):
-        with pytest.raises(register.ConfigError, match="left out, as an indexer chooses by pools"):
-            register.read(config)
+def test_an_indexer_chooses_keys_and_glm_5_3_flash_has_it_choose_pools():
+    found = register.read("glm5_next_text")
+    kinds = {(one.kind, one.door, one.mixer) for one in found.layers}
+    assert kinds == {("none", "none", "recurrent"), ("full", "none", None)}
+    assert found.layers[3].chosen == {"most": 2048, "pool": 16, "coded": True, "tail": True}
+    said = found.explain()
+    chosen = "chooses at most 2,048 tokens, in pools of 16, besides up to 15 behind the last whole"
+    assert f"a query sees everything before it, of which an indexer {chosen} pool." in said
+    assert "a mean of its tokens, whose places a learned code tells." in said
+    with pytest.raises(register.ConfigError, match="index_topk = 100 is no multiple of index_kpoo"):
+        register.read({"model_type": "glm5_next_text", "index_topk": 100})
+    lists = {"linear_attn_config": {"full_attn_layers": [1], "kda_layers": [2]}}
+    assert register.read({"model_type": "glm5_next_text"} | lists).layers == found.layers
+    for name in ("deepseek_v32", "glm_moe_dsa", "axk2", "hy_v4"):
+        most = {"model_type": name, "index_topk": 77}
+        assert {one.chosen["most"] for one in register.read(most).layers} == {77}
+    packed = [one for one in register.read("deepseek_v4").layers if one.compressed == 4]
+    assert {one.chosen["most"] for one in packed} == {512}
+    assert "and one key for each 4 tokens before, of which an indexer chooses at most 512." in (
+        register.read("deepseek_v4").explain()
+    )
+
+
+def test_minimax_m3_lists_the_layers_whose_keys_are_chosen_in_a_block_of_its_own():
+    sparse = {"sparse_attention_freq": [0, 1, 1], "sparse_topk_blocks": 4, "sparse_block_size": 8}
+    config = {"num_hidden_layers": 3, "sparse_attention_config": sparse}
+    found = register.read({"model_type": "minimax_m3_vl_text"} | config)
+    assert [one.chosen and one.chosen["most"] for one in found.layers] == [None, 32, 32]
+    classes = {"model_type": "minimax_m3", "architectures": ["MiniMaxM3ForCausalLM"]}
+    other = register.read(classes | config)
+    assert (other.family, other.layers) == (found.family, found.layers)
+    assert "model_type 'minimax_m3' is read as 'minimax_m3_vl_text'" in other.checks[0]
+    assert not other.proved
+    with pytest.raises(register.ConfigError, match="sparse_attention_config must be an object"):
+        register.read({"model_type": "minimax_m3_vl_text", "sparse_attention_config": [1]})
+
+
+def test_a_window_of_mimo_may_count_the_tokens_before_a_query_alone():
+    for entries, window in (({}, 129), ({"sliding_window": 9}, 9),
+                            ({"sliding_window": 9, "sliding_window_size": 9}, 10)):  # fmt: skip
+        found = register.read({"model_type": "mimo_v2_flash", **entries})
+        assert {one.window for one in found.layers} == {None, window}
 
 
 @pytest.mark.parametrize(
@@ -177,9 +214,9 @@ def test_laguna_lists_the_heads_of_each_layer():
 
 @pytest.mark.parametrize("kind", ["hunyuan_v1_dense", "hunyuan_v1_moe"])
 def test_hunyuans_norm_behind_the_turn_is_said(kind):
-    assert (
-        "a norm with a learned weight for each dimension follows" in register.read(kind).explain()
-    )
+    found = register.read(kind)
+    assert found.layers[0].weighed
+    assert "Behind the turn learned numbers weigh each dimension." in found.explain()
 
 
 @pytest.mark.parametrize(("weights", "moves"), [((1.0, 1.0), False), ((1.0, 2.0), True)])

@@ -219,7 +219,13 @@ def test_every_architecture_is_made_or_gets_a_sentence():
     sines = "the library has no encoding for a sinusoidal table with all sines first, as "
     beside = "the library has no encoding for sines and cosines side by side, as "
     dealt = "the library has no encoding for axes that take frequencies in turn, as "
-    assert lacking.keys() == {sines, beside, dealt, "this layer of "}
+    shares = "the library has no encoding for places that are shares of a picture, as "
+    bent = "the library has no encoding for pairs whose dimensions take two angles, as "
+    pairs = "the library has no encoding for axes that share pairs other than those of plain RoPE, "
+    others = {shares, bent, f"{pairs}as ", "this layer of "}
+    assert lacking.keys() == {sines, beside, dealt, *others}
+    assert lacking[f"{pairs}as "] == {"hy_v4_vl_text"}
+    assert (lacking[shares], lacking[bent]) == ({"dinov3_vit"}, {"vjepa2"})
     assert lacking[sines] == {"marian", "pegasus", "whisper", "xglm"}
     assert (lacking[beside], lacking[dealt]) == ({"wav2vec2-conformer"}, {"pixtral"})
 

@@ -11,9 +11,8 @@ REFUSED = register.reading._held("refused.json")
 @pytest.mark.parametrize(
     ("name", "missing"),
     [
-        ("dinov3_vit", "a layer's record has one angle for each step, for all tokens"),
-        ("timesfm2_5", "a layer's record has one scale for all dimensions"),
-        ("vjepa2", "a layer's record has one angle for each pair"),
+        ("dory", "a description has one entry for each layer, run once"),
+        ("inkling2_loop_text", "a description has one entry for each layer, run once"),
     ],
 )
 def test_an_architecture_without_a_record_says_what_is_missing(name, missing):
@@ -26,15 +25,15 @@ def test_an_architecture_without_a_record_says_what_is_missing(name, missing):
 
 
 def test_nothing_is_refused_that_is_read():
-    assert len(REFUSED) == 3
+    assert len(REFUSED) == 2
     assert not REFUSED.keys() & set(register.names())
 
 
 def test_a_refused_tower_is_named_beside_what_is_read():
     found = register.read(
-        {"model_type": "llama", "vision_config": {"model_type": "dinov3_vit", "hidden_size": 64}}
+        {"model_type": "llama", "vision_config": {"model_type": "dory", "hidden_size": 64}}
     )
-    assert found.others == ("vision_config (dinov3_vit)",)
+    assert found.others == ("vision_config (dory)",)
 
 
 def test_a_value_that_switches_to_what_is_not_read_is_refused_with_the_reason():
@@ -127,3 +126,39 @@ def test_axes_of_a_picture_take_frequencies_in_turn():
     assert "every patch of its picture" in found.explain()
     with pytest.raises(ValueError, match="no encoding for axes that take frequencies in turn"):
         found.make(0)
+
+
+def test_patches_of_dinov3_turn_by_their_share_of_the_picture():
+    found = register.read({"model_type": "dinov3_vit", "num_register_tokens": 4})
+    layer = found.layers[0]
+    assert (layer.alike, layer.of_sides, layer.prefix) == (True, True, 5)
+    assert layer.sections == {"height": tuple(range(16)), "width": tuple(range(16, 32))}
+    np.testing.assert_allclose(found.inv_freq(0), np.tile(100.0 ** -(np.arange(16) / 16), 2))
+    said = found.explain()
+    assert "a query sees every patch of its picture." in said
+    assert "Each axis has all frequencies, those of RoPE over 32 dimensions." in said
+    assert "in a picture of more patches neighbours turn by less." in said
+    assert "The first 5 tokens do not turn." in said
+    with pytest.raises(ValueError, match="no encoding for places that are shares of a picture"):
+        found.make(0)
+    with pytest.raises(register.ConfigError, match="66 dimensions must be a multiple of 4"):
+        register.read({"model_type": "dinov3_vit", "hidden_size": 396})
+
+
+def test_pairs_of_vjepa2_take_two_angles_which_is_no_turn():
+    found = register.read("vjepa2")
+    layer = found.layers[0]
+    assert (layer.alike, layer.uneven, layer.turning, layer.head_dim) == (True, True, 60, 64)
+    np.testing.assert_allclose(found.inv_freq(0), np.tile(10_000.0 ** -(np.arange(10) / 10), 3))
+    assert "That is no turn: scores depend on both places" in found.explain()
+    with pytest.raises(ValueError, match="no encoding for pairs whose dimensions take two angles"):
+        found.make(0)
+
+
+def test_numbers_behind_the_turn_of_timesfm_are_said():
+    layer = register.read("timesfm2_5").layers[0]
+    assert layer.weighed
+    assert layer.scale == pytest.approx(1.442695041 / 80**0.5)
+    assert "Behind the turn learned numbers weigh each dimension." in (
+        register.read("timesfm2_5").explain()
+    )

@@ -318,6 +318,7 @@ def test_layers_without_rotation_have_no_frequencies():
         ({"text_config": {"model_type": "qwen2"}}, "is said to be 'llama', .* and 'qwen2' in text"),
         ({"text_config": "qwen2"}, "text_config must be an object with named entries"),
         ({"head_dim": 7}, "an even number of a head's 7 dimensions must turn"),
+        ({"head_dim": float("inf")}, "head_dim must be a whole number of at least 1, got inf"),
     ],
 )
 def test_a_configuration_that_means_nothing_gets_a_sentence(changes, sentence):
@@ -331,7 +332,6 @@ def test_a_configuration_that_means_nothing_gets_a_sentence(changes, sentence):
         (b"", "line 1: this is no JSON"),
         (b'{\n"model_type": }', "line 2: this is no JSON"),
         (b"[1]", "a configuration is a JSON object, this is a list"),
-        (b'{"model_type": "llama", "rope_theta": NaN}', "NaN is no number of JSON"),
         (
             b'{"rope_theta": 1, "a": 2, "rope_theta": 3}',
             "rope_theta is said to be 1 and 3; one must",
@@ -352,6 +352,12 @@ def test_a_file_that_cannot_be_read_gets_one_line_and_an_exit_status(
     assert captured.err.count("\n") == 1
     assert str(path) in captured.err
     assert re.search(sentence, captured.err)
+
+
+def test_a_file_may_say_infinity_of_what_is_not_about_positions(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(LLAMA | {"time_step_limit": [0.0, float("inf")]}))
+    assert register.read(path).layers == register.read(LLAMA).layers
 
 
 def test_a_missing_file_and_a_length_below_one_are_named(capsys):
@@ -456,6 +462,17 @@ def test_a_released_model_says_its_day_with_who_says_so_and_each_copy_must():
         assert line in found.explain().splitlines()
     assert dated > 40
     assert register.read({"model_type": "llama"}).released is None
+
+
+def test_each_dated_model_was_held_against_transformers_layers():
+    stored = json.loads((RESULTS.parent / "register-released.json").read_text())["models"]
+    assert stored.keys() == days().keys()
+    assert len(stored) >= 35
+    for name, row in stored.items():
+        read = register.read(name)
+        assert (row["family"], row["of"]) == (read.family, len(read.layers))
+        assert row["largest"] <= 1  # of the tolerance
+        assert row["layers"] >= 1
 
 
 def test_the_table_of_releases_is_what_the_register_holds():

@@ -92,6 +92,7 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     held, beside = reading.text_part(given.config)
     name, checks = reading.architecture({"auto_map": beside.get("auto_map")} | held)
     family = reading.families()[name]
+    held = reading.unfolded(held, family)
     rules.agree(held)
     foreign = unread.of_others(name, family)
     ignored = {*family.get("ignores", ()), *foreign}
@@ -255,7 +256,8 @@ class Description:
 
         Returns
         -------
-        array of shape (pairs,), radians per position; 0 for pairs that do not turn.
+        array of shape (pairs,), radians per position; 0 for pairs that do not turn. Where layers
+        are `uneven`, those of each axis's dimensions, which take them over and over.
 
         Raises
         ------
@@ -268,8 +270,12 @@ class Description:
         if one.door != "rotate" or one.base is None or one.head_dim is None:
             raise ValueError(f"layer {layer} of {self.family} does not turn its queries")
         length = 1 if length is None else _checks.count("length", length, minimum=1)
+        n_axes = len(one.sections) if one.sections else 1
+        if one.alike:
+            wide = one.turning // n_axes
+            return np.tile(scaling.inv_freq(one.base, wide, wide, one.scaling, length), n_axes)
         omega = scaling.inv_freq(one.base, one.turning, one.head_dim, one.scaling, length)
-        n_axes = len(one.sections) if one.dealt and one.sections else 1
+        n_axes = n_axes if one.dealt else 1
         return np.concatenate([omega[axis::n_axes] for axis in range(n_axes)])
 
     def rows(self, layer: int, offsets: ArrayLike) -> NDArray[np.int64]:

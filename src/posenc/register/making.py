@@ -174,6 +174,10 @@ def _rotary(family: str, layer: "Layer") -> "Position":
         return encodings.make(
             "rotary", *_sizes(layer), first=layer.first or 0, direction=layer.direction, **options
         )
+    if layer.of_sides:
+        _lacking("places that are shares of a picture", family)
+    if layer.uneven:
+        _lacking("pairs whose dimensions take two angles", family)
     if layer.dealt:
         _lacking("axes that take frequencies in turn", family)
     if layer.first or layer.direction != 1 or "keep" in options:

@@ -97,14 +97,6 @@ def _backwards(layers: "tuple[Layer, ...]") -> str | None:
     )
 
 
-def _normed_behind(_layers: "tuple[Layer, ...]") -> str:
-    return (
-        "RoPE (Su et al. 2021) scores queries and keys as they are turned; here a norm with a "
-        "learned weight for each dimension follows. Where the weights of a pair differ, scores "
-        "depend on both places, not on the distance alone."
-    )
-
-
 def _t5(layers: "tuple[Layer, ...]") -> str | None:
     ends = {one.stack or "encoder": one.buckets for one in layers if one.buckets}
     early = {stack: (_last(rule), rule["max"]) for stack, rule in ends.items()}
@@ -166,7 +158,6 @@ NOTES: tuple[tuple[tuple[str, ...], Say], ...] = (
     (("ministral3",), _ministral),
     (("inkling_text", "inkling2_text"), _inkling),
     (("nanochat",), _backwards),
-    (("hunyuan_v1_dense", "hunyuan_v1_moe"), _normed_behind),
     (("t5", "mt5", "umt5", "mpnet"), _t5),
     (("deberta", "deberta-v2"), _deberta),
     (("falcon",), _falcon),

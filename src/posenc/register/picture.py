@@ -30,6 +30,7 @@ class Look(NamedTuple):
     share: float
     base: float | None
     compressed: int | None
+    chosen: int | None
 
 
 def svg(description: "Description", title: str, style: str = STYLE) -> str:
@@ -77,6 +78,7 @@ def _look(layer: "Layer") -> Look:
         share=layer.turning / layer.head_dim if layer.head_dim else 0.0,
         base=layer.base if layer.door == "rotate" else None,
         compressed=layer.compressed,
+        chosen=None if layer.chosen is None or layer.compressed else layer.chosen["most"],
     )
 
 
@@ -136,6 +138,8 @@ def _words(look: Look) -> str:
     sight = "all" if look.window is None else f"{look.window:,}"
     if look.square:
         sight = f"{sight} by {sight}"
+    if look.chosen:
+        sight = f"{look.chosen:,} of {sight}"
     if look.compressed:
         sight += f", 1 in {look.compressed}"
     return f"{sight}, no positions" if look.door == "none" else sight

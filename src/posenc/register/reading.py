@@ -16,13 +16,6 @@ SOUNDS = re.compile("rope|rot|theta|window|pattern|position|alpha|interval")
 PARTS = ("text_config", "language_config", "llm_config", "thinker_config", "decoder")
 
 
-REFUSED = dict.fromkeys(  # architectures that transformers has, and what is missing to describe
-    ("glm5_next", "glm5_next_text"),
-    "it is left out, as an indexer chooses by pools what its attention sees, with a learned code "
-    "for each place in a pool, and no field of a layer says such a choice",
-)
-
-
 class ConfigError(ValueError):
     """A configuration that cannot be read, lacks what is needed, or contradicts itself."""
 
@@ -132,6 +125,17 @@ def architecture(config: Mapping[str, Any]) -> tuple[str, list[str]]:
     )
 
 
+def unfolded(config: Mapping[str, Any], family: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration in which entries of a block stand beside it, as a class has them."""
+    found = dict(config)
+    for name, entries in family.get("unfolds", {}).items():
+        block = config.get(name) or {}
+        if not isinstance(block, Mapping):
+            raise ConfigError(f"{name} must be an object with named entries, got {block!r:.60}")
+        found |= {entries[one]: block[one] for one in entries if one in block}
+    return found
+
+
 def _of_classes(classes: Any) -> str | None:
     """Return the architecture of the first class that the register knows."""
     by_spelling = {spelling(name): name for name in families()}
@@ -139,8 +143,9 @@ def _of_classes(classes: Any) -> str | None:
         stem = (
             spelling(re.sub(r"(For[A-Z]\w*|LMHeadModel|Model)$", "", name)) if _short(name) else ""
         )
-        if known := by_spelling.get(stem) or by_spelling.get(f"{stem}text"):
-            return known
+        for part in ("", "text", "vltext"):  # the last one for MiniMax-M3
+            if known := by_spelling.get(stem + part):
+                return known
     return None
 
 
@@ -154,8 +159,6 @@ def _without_name(name: Any) -> str:
 
 def who_knows(name: str) -> str:
     """Return where names are listed, and one that is spelled alike; other letters, other model."""
-    if name in REFUSED:
-        return REFUSED[name]
     alike = [known for known in (*families(), *released()) if spelling(known) == spelling(name)]
     meant = f"did you mean {alike[0]!r}? " if alike else ""
     return f"{meant}posenc.register.names() lists what it knows"
@@ -209,9 +212,8 @@ def _object(path: Path) -> dict[str, Any]:
             f"{path}: a configuration has up to {MOST_BYTES:,} bytes, this file {size:,}"
         )
     try:
-        found = json.loads(
-            path.read_text("utf-8-sig"), parse_constant=_no_number, object_pairs_hook=_once
-        )
+        # Infinity, which Falcon-H1's and Nemotron's files say of time steps, is a float here
+        found = json.loads(path.read_text("utf-8-sig"), object_pairs_hook=_once)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
     except json.JSONDecodeError as error:
@@ -235,10 +237,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             )
         found[name] = value
     return found
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is no number of JSON")
 
 
 def text_part(config: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

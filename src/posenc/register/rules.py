@@ -20,7 +20,14 @@ MIXERS = {  # what stands in place of attention, and whether it tells the order 
     "moe": None,
     "mlp": None,
 }
-ATTENDS = ("full_attention", "attention", "global", "indexed_attention", "hybrid")
+ATTENDS = (
+    "full_attention",
+    "attention",
+    "global",
+    "indexed_attention",
+    "hybrid",
+    "deepseek_sparse_attention",
+)
 KNOWN = {*WINDOWED, *CHUNKED, *MIXERS, *ATTENDS}
 MOST_WIDE = 100_000
 MOST_NUMBERS = 10_000_000  # of slopes and pairs, in all layers that differ
@@ -78,6 +85,24 @@ class Layer:
         Numbers of the pairs that each axis turns, where positions have several.
     dealt : bool
         Whether the axes take frequencies in turn, from the fastest on, not one after the other.
+    alike : bool
+        Whether each axis has all frequencies, those of RoPE over its own dimensions.
+    of_sides : bool
+        Whether a place is a share of the picture: 2 pi times where a patch's middle stands on an
+        axis, from -1 to 1.
+    prefix : int
+        How many tokens before the patches do not turn.
+    uneven : bool
+        Whether the two dimensions of a pair take different angles, which is no turn: dimension i
+        of an axis takes frequency i modulo their number.
+    weighed : bool
+        Whether learned numbers weigh each dimension of queries and keys once they are turned, so
+        that scores hang on where both stand.
+    chosen : mapping or None
+        What an indexer lets a query see of the keys in sight, or of those that stand for several
+        tokens: at `most` how many tokens or such keys, in pools of how many (`pool`), whether a
+        learned code tells places in a pool (`coded`), and whether the tokens behind the last whole
+        pool are seen besides (`tail`).
     table : mapping or None
         Length, offset (row of position 0), width and kind of a table of positions. In a
         "sinusoidal" one sines come first, then cosines; one of "angles" is looked up where queries
@@ -138,6 +163,12 @@ class Layer:
     query_scaling: Mapping[str, float] | None = None
     sections: Mapping[str, tuple[int, ...]] | None = None
     dealt: bool = False
+    alike: bool = False
+    of_sides: bool = False
+    prefix: int = 0
+    uneven: bool = False
+    weighed: bool = False
+    chosen: Mapping[str, Any] | None = None
     table: Mapping[str, Any] | None = None
     slopes: Mapping[str, Any] | None = None
     buckets: Mapping[str, Any] | None = None
@@ -396,6 +427,7 @@ def _numbered(
 ) -> list[str] | None:
     """Return each layer's type where a configuration numbers those of one type, else None."""
     part = config.get("linear_attn_config")  # Kimi Linear's, which counts from 1
+    part = None if family.get("only_types") else part  # GLM-5.3-Flash says the same, unread
     own, kind, first = family.get("numbered", {}), "full_attention", 0
     attending = family.get("layer_types", {}).get("numbered", ("full_attn_idxs", "conv"))  # LFM2's
     if config.get(own.get("entry")) is not None:  # Inkling's
@@ -450,6 +482,8 @@ def _layer(
         sources["slopes"] = "code"
     if entry := family.get("compressed", {}).get(kind):
         found["compressed"], sources["compressed"] = _compressed(values, kind, entry)
+    if rule := family.get("chosen", {}).get(kind, family.get("chosen", {}).get("each")):
+        found["chosen"], sources["chosen"] = _chosen_keys(values, rule), "code"
     found["sinks"], sources["sinks"] = kind in family.get("sinks", ()), "probe"
     if found["sinks"] and family.get("sinks_of_tokens"):
         found["sinks_of_tokens"] = True
@@ -509,6 +543,16 @@ def _compressed(values: Values, kind: str, entry: str) -> tuple[int, str]:
         return values.need(entry), "config"
     rate, source = values.part("compress_rates").get(kind), values.find("compress_rates")[1]
     return Values({"compress_rates": rate}, {}).need("compress_rates"), source
+
+
+def _chosen_keys(values: Values, rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how many keys an indexer chooses, by the entries that say so."""
+    pool = values.need(rule["pool"]) if "pool" in rule else 1
+    most = values.need(rule["most"]) * (pool if rule.get("pools") else 1)
+    if most % pool:
+        raise ConfigError(f"{rule['most']} = {most:,} is no multiple of {rule['pool']} = {pool:,}")
+    tail = bool(rule.get("tail") and values.get(rule["tail"]))
+    return {"most": most, "pool": pool, "coded": rule.get("coded", False), "tail": tail}
 
 
 def _is_added_once(values: Values, found: Mapping[str, Any]) -> None:
@@ -574,6 +618,8 @@ def _sight(
                     f"layer_types lists {kind}, but {name} is {'null' if said is None else said}"
                 )
             window = None
+        if (before := family.get("window_before")) and values.config.get(before):
+            window, name = values.need(before) + 1, before  # tokens before the query's own
         both = family.get("window_of_both")  # an entry that counts the tokens of both sides
         if both and not values.says(name) and values.get(both):
             window, name = values.need(both) // 2, both
@@ -596,8 +642,11 @@ def _size(
     heads = family.get("heads", "num_attention_heads")
     found["n_heads"], sources["n_heads"] = values.count(heads), values.find(heads)[1]
     _shared(values, heads, family.get("kv_heads", "num_key_value_heads"))
-    rotating, still = values.count("qk_rope_head_dim"), values.count("qk_nope_head_dim")
-    if rotating and still:
+    still, rotating = values.count("qk_nope_head_dim"), values.get("qk_rope_head_dim")
+    if rotating is not None:  # 0 in GLM-5.3-Flash, of which nothing turns
+        count = values.need if family["door"] == "rotate" else values.whole
+        rotating = count("qk_rope_head_dim")
+    if rotating is not None and still:
         found["head_dim"], sources["head_dim"] = (
             rotating + still,
             values.find("qk_rope_head_dim")[1],
@@ -747,7 +796,12 @@ def _rotation(
     ):
         found["pairing"] = found["pairing_after"]
     found["sections"], sources["sections"] = _sections(rope, family, turning // 2, source)
-    found["dealt"] = (family.get("sections") or {}).get("arrangement") == "dealt"
+    arrangement = (family.get("sections") or {}).get("arrangement")
+    found["dealt"], found["alike"] = arrangement == "dealt", arrangement == "alike"
+    found |= {name: family.get(name, False) for name in ("of_sides", "uneven", "weighed")}
+    if entry := family.get("prefix"):  # registers, behind a token for the whole picture
+        found["prefix"] = 1 + values.whole(entry)
+        sources["prefix"] = values.find(entry)[1]
 
 
 def _grown(
@@ -789,7 +843,7 @@ def _sections(
         if said:
             raise ConfigError("mrope_section is said, which this family's code does not read")
         return None, "code"
-    if rule["arrangement"] == "dealt":
+    if rule["arrangement"] in ("dealt", "alike"):
         return _in_blocks(rule["axes"], n_pairs), "code"
     sizes = said or rule["default"]
     if not isinstance(sizes, list | tuple) or [type(n) for n in sizes] != [int] * 3:
@@ -933,6 +987,8 @@ def _turning(
     values: Values, family: Mapping[str, Any], rope: Mapping[str, Any], head_dim: int
 ) -> tuple[int, str]:
     """Return how many of a head's dimensions turn, with the source of that number."""
+    if (rule := family.get("sections") or {}).get("arrangement") == "alike":
+        return _alike(rule, head_dim), "code"
     width = family.get("turning_entry")
     if width and values.says(width) and not values.says("partial_rotary_factor"):
         return values.need(width), "config"
@@ -954,6 +1010,18 @@ def _turning(
     if (rope.get("rope_type") or rope.get("type")) == "proportional":
         return 2 * int(share * head_dim // 2), source
     return int(head_dim * share), source
+
+
+def _alike(rule: Mapping[str, Any], head_dim: int) -> int:
+    """Return how many dimensions turn where each axis has as many, in pairs of its own."""
+    axes = rule["axes"]
+    turning = 2 * len(axes) * (head_dim // len(axes) // 2)
+    if turning != head_dim and not rule.get("rest"):
+        raise ConfigError(
+            f"a head's {head_dim} dimensions must be a multiple of {2 * len(axes)}, two for each "
+            f"of {', '.join(axes)}"
+        )
+    return turning
 
 
 def check_share(share: Any) -> float:
@@ -997,6 +1065,8 @@ def _scale(values: Values, family: Mapping[str, Any], found: Mapping[str, Any]) 
         return 1.0
     if rule == "half":
         return float((found["head_dim"] / 2) ** -0.5)
+    if rule == "log2e":  # timesfm's constant, with its digits
+        return float(1.442695041 * found["head_dim"] ** -0.5)
     if rule == "inverse":
         return float(1 / found["head_dim"])
     if rule == "softmax_scale":

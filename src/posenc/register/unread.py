@@ -23,7 +23,7 @@ ALSO = re.compile("alibi|yarn|ntk|attention_chunk_size|attn_idxs")
 def of_others(name: str, family: Mapping[str, Any]) -> set[str]:
     """Return names that the register knows of other families, and that this one's class ignores."""
     known = {*family.get("takes", ()), *family.get("defaults", {})}
-    known |= {*family.get("base_entries", {}).values()}
+    known |= {*family.get("base_entries", {}).values(), family.get("window_before")}
     others = {one for names in NAMES.values() for one in names if SOUNDS.search(one)}
     others |= {one for one, own in OF_SOME.items() if not name.startswith(own)}
     return others - known

@@ -126,16 +126,27 @@ def _sight(layer: "Layer") -> str:
     if layer.mixer and layer.kind == "none":
         return f"no attention, but a {MIXED[layer.mixer]}"
     place = f"in the {layer.stack}, " if layer.stack else ""
-    if layer.sections and "time" not in layer.sections:
-        return f"{place}a query sees every patch of its picture"
+    if layer.sections and (layer.alike or "time" not in layer.sections):
+        what = "clip" if "time" in layer.sections else "picture"
+        return f"{place}a query sees every patch of its {what}"
     if layer.kind in BOTH_SIDES and not layer.causal:
         return place + BOTH_SIDES[layer.kind].format(side=(layer.window or 1) - 1)
     moved = f", moved by {layer.shift} down and right" if layer.shift else ""
     packed = f", and one key for each {layer.compressed} tokens before" if layer.compressed else ""
-    sight = place + SIGHT[layer.kind].format(window=layer.window) + moved + packed
+    sight = place + SIGHT[layer.kind].format(window=layer.window) + moved + packed + _choice(layer)
     if layer.mixer is None or layer.mixer_place is None:
         return sight
     return sight + BESIDE[layer.mixer_place].format(mixer=MIXED[layer.mixer])
+
+
+def _choice(layer: "Layer") -> str:
+    """Return how many of the keys an indexer chooses."""
+    if (rule := layer.chosen) is None:
+        return ""
+    pools = f", in pools of {rule['pool']}" if rule["pool"] > 1 else ""
+    tail = f", besides up to {rule['pool'] - 1} behind the last whole pool" if rule["tail"] else ""
+    what = "" if layer.compressed else " tokens"
+    return f", of which an indexer chooses at most {rule['most']:,}{what}{pools}{tail}"
 
 
 def _groups(layers: "Sequence[Layer]") -> "list[tuple[list[int], Layer]]":
@@ -168,6 +179,8 @@ def _layer(
         yield "No positions enter here."
     if layer.door == "rotate":
         yield from _rotation(description, number, layer, asked)
+    if layer.chosen and layer.chosen["coded"]:
+        yield "It scores a pool by a mean of its tokens, whose places a learned code tells."
     if layer.table:
         yield from _table(layer.table, asked)
     if layer.slopes:
@@ -286,7 +299,8 @@ def _rotation(
     if layer.direction == -1:
         yield "They turn the other way round than in the paper."
     if layer.sections:
-        yield _axes(layer.sections)
+        yield _axes(layer.sections, text=not layer.alike)
+    yield from _otherwise(layer)
     if layer.dealt:
         yield f"The axes take frequencies in turn: {next(iter(layer.sections or ()))} the fastest."
     if layer.alpha and layer.base:
@@ -300,10 +314,35 @@ def _rotation(
     yield from _turns(description, number, layer, asked)
 
 
-def _axes(sections: Mapping[str, Sequence[int]]) -> str:
+def _otherwise(layer: "Layer") -> Iterator[str]:
+    """Yield what else than a turn by the place is done to queries and keys."""
+    if layer.alike and layer.sections:
+        wide = layer.turning // len(layer.sections)
+        yield f"Each axis has all frequencies, those of RoPE over {wide} dimensions."
+    if layer.of_sides:
+        yield (
+            "A place is 2 pi times where a patch's middle stands on the picture's side, from -1 to "
+            "1: in a picture of more patches neighbours turn by less."
+        )
+    if layer.prefix:
+        first = "token does" if layer.prefix == 1 else f"{layer.prefix} tokens do"
+        yield f"The first {first} not turn."
+    if layer.uneven:
+        yield (
+            "The two dimensions of a pair take different angles. That is no turn: scores depend on "
+            "both places, not on the distance alone."
+        )
+    if layer.weighed:
+        yield (
+            "Behind the turn learned numbers weigh each dimension. Where those of a pair differ, "
+            "scores depend on both places, not on the distance alone."
+        )
+
+
+def _axes(sections: Mapping[str, Sequence[int]], text: bool) -> str:
     shared = [f"{axis} turns {_listed(pairs)}" for axis, pairs in sections.items()]
-    text = " Text has the same place on each." if "time" in sections else ""
-    return f"Positions have {NUMBERS[len(shared)]} axes: {', '.join(shared)}.{text}"
+    same = " Text has the same place on each." if text and "time" in sections else ""
+    return f"Positions have {NUMBERS[len(shared)]} axes: {', '.join(shared)}.{same}"
 
 
 def _listed(pairs: Sequence[int]) -> str:
@@ -338,7 +377,7 @@ def _turns(
     description: "Description", number: int, layer: "Layer", asked: int | None
 ) -> Iterator[str]:
     """Yield how many pairs turn less than once, before a schedule and at the lengths of today."""
-    if layer.dealt:  # places in a picture are no numbers of tokens
+    if layer.dealt or layer.alike:  # places in a picture are no numbers of tokens
         return
     far = _reach(layer)
     made = description.made_for
