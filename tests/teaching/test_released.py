@@ -50,9 +50,7 @@ def test_new_are_hands_that_made_less_than_a_turn_and_go_on():
 
 
 def test_a_window_bounds_every_angle_and_a_layer_without_clocks_has_none():
-    gemma, llama = (
-        register.read(name) for name in ("google/gemma-3-12b-it", LLAMA_4)
-    )
+    gemma, llama = (register.read(name) for name in ("google/gemma-3-12b-it", LLAMA_4))
     near, far = (released.hands(gemma, 0, length) for length in (1024, 10**9))
     assert (near.reached == far.reached).all()
     assert not far.new.any()
