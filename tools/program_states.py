@@ -40,9 +40,10 @@ without the file, too.
 
 @cache
 def chapters() -> list[str]:
-    """Return the names of all chapters in the order of the book."""
+    """Return the names of all chapters and their parts in the order of the book."""
     parts = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
-    return [Path(one["file"]).name for part in parts for one in part["chapters"]]
+    chapters = (one for part in parts for one in part["chapters"])
+    return [Path(page["file"]).name for one in chapters for page in (one, *one.get("sections", []))]
 
 
 @cache

@@ -24,7 +24,7 @@ TRIED = sorted(path.stem for path in FOLDER.glob("*.yml"))
 SLOW = {  # page -> checks that train
     "beyond-training-length": {"check_foretold"},
     "forecasting": {"check_masked", "check_bare"},
-    "todays-models": {"check_foretold"},
+    "your-gpt": {"check_foretold"},
 }
 FEWEST = 3  # answers of each kind
 WORDS = 4  # that a sentence to a wrong answer has at least

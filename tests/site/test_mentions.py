@@ -56,6 +56,8 @@ def test_a_place_that_is_gone_is_told(book):
         "fair-comparison",
         "faithfulness",
         "fourier-view",
+        "give-it-away",
+        "inside-a-head",
         "oscillations",
         "raw-indices",
         "relative-and-hybrid",
@@ -65,6 +67,7 @@ def test_a_place_that_is_gone_is_told(book):
         "time-and-space",
         "time-series-transformers",
         "todays-models",
+        "your-gpt",
     ],
 )
 def test_a_chapter_has_the_places_that_others_name(name):

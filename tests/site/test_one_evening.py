@@ -63,8 +63,8 @@ def test_the_path_ends_where_the_gpt_writes():
     ends = [
         page for page in toc_files() if page != NAME and "**You have finished.**" in source(page)
     ]
-    assert ends == ["book/todays-models"]
-    assert "class GPT(" in source("book/todays-models")
+    assert ends == ["book/your-gpt"]
+    assert "class GPT(" in source("book/your-gpt")
 
 
 def source(page: str) -> str:

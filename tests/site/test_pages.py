@@ -176,7 +176,7 @@ def test_internal_links_and_anchors_exist(site, page):
         ("order-blindness", [], ["order-blindness"]),
         ("rotations", ["oscillations"], []),
         ("rotary", ["four-doors"], ["rotary"]),
-        ("forecasting", ["todays-models"], ["todays-models"]),
+        ("forecasting", ["your-gpt"], ["your-gpt"]),
     ],
 )
 def test_a_chapter_offers_the_program_to_begin_with_and_the_one_it_ends_with(

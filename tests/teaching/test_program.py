@@ -61,7 +61,7 @@ x, whole = torch.randn(1, 6, 32), Remembering(32, 4, CausalRotary(stretch(geomet
 whole.kept = []
 assert whole(x).shape == x.shape
 """,
-    "todays-models": """
+    "your-gpt": """
 text = torch.arange(100) % 7
 gpt = train(GPT(CausalRotary(geometric(8)), 7), next_token(text), 2)
 assert gpt.write(text[None, :5], 3).shape == (1, 8)

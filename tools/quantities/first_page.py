@@ -77,23 +77,35 @@ def _timed():
     return {page: text for page, text in texts.items() if shape.stated(text)}
 
 
+def _path():
+    """Return each part of the path with its chapters, and each chapter with its pages."""
+    return {
+        part["caption"]: [
+            [one["file"], *(below["file"] for below in one.get("sections", ()))]
+            for one in part["chapters"]
+        ]
+        for part in yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"][:4]
+    }
+
+
 def path_to_the_gpt():
     """Chapters up to the one that says that its reader has finished, and hours by their times."""
-    texts = list(_timed().values())
+    pages, texts = list(_timed()), list(_timed().values())
     last = next(n for n, text in enumerate(texts, start=1) if "**You have finished.**" in text)
     to_read, to_do = (sum(one) / 60 for one in zip(*map(shape.stated, texts[:last]), strict=True))
-    counts = {"chapters": last, "hours_to_read": round(to_read), "hours_of_exercises": round(to_do)}
-    return {what: _read.word(count) for what, count in counts.items()}
+    begun = sum(one in pages[:last] for part in _path().values() for one, *_ in part)
+    counts = {"chapters": begun, "hours_to_read": to_read, "hours_of_exercises": to_do}
+    return {what: _read.word(round(count)) for what, count in counts.items()}
 
 
 def chapters():
     """By part of the path, with the times that they state."""
     site, lines = repository.pages(repository.address()), []
-    for part in yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"][:4]:
-        texts = {one["file"]: _timed()[one["file"]] for one in part["chapters"]}
+    for caption, part in _path().items():
+        texts = {page: _timed()[page] for pages in part for page in pages}
         to_read, to_do = (sum(one) for one in zip(*map(shape.stated, texts.values()), strict=True))
         titles = {page: re.search(r"^# ([^:\n]+)", text, re.M)[1] for page, text in texts.items()}
         links = (f"[{title}]({site}{page}.html)" for page, title in titles.items())
         times = f"{to_read} minutes to read, {to_do} for the exercises"
-        lines.append(f"- **{part['caption']}**, {times}: {' · '.join(links)}")
+        lines.append(f"- **{caption}**, {times}: {' · '.join(links)}")
     return "\n".join(lines) + "\n"

@@ -244,7 +244,7 @@ def _shown(rows: int, length: int) -> str:
 @check(
     "it writes as many tokens as it was asked for",
     promise="stateless",
-    page="todays-models",
+    page="your-gpt",
     hint="a dimension of size 1 is dropped, or it stops at an end token, which must be off here.",
 )
 def answers(asked: Asked) -> Iterator[Seen]:
@@ -290,7 +290,7 @@ def _change(one: Written, other: Written) -> float:
 @check(
     "the same prompts again are answered the same",
     promise="stateless",
-    page="todays-models",
+    page="your-gpt",
     hint=LEFT_OVER,
 )
 def again(asked: Asked) -> Iterator[Seen]:
@@ -322,7 +322,7 @@ def _worst(asked: Asked, some: list[Written], others: list[Written]) -> tuple[fl
 @check(
     "the same prompts are answered the same behind others",
     promise="stateless",
-    page="todays-models",
+    page="your-gpt",
     hint="what an earlier call left behind decides: a cache kept for other prompts, or a length.",
 )
 def after_others(asked: Asked) -> Iterator[Seen]:
@@ -340,7 +340,7 @@ def after_others(asked: Asked) -> Iterator[Seen]:
 @check(
     "some tokens and then more equal all in one go",
     promise="stateless",
-    page="todays-models",
+    page="your-gpt",
     hint="the number of new tokens decides something, such as how long an empty cache is.",
 )
 def in_two_goes(asked: Asked) -> Iterator[Seen]:
@@ -401,7 +401,7 @@ def cached(asked: Asked) -> Iterator[Seen]:
 @check(
     "each new token is the likeliest to the model itself",
     promise="cached",
-    page="todays-models",
+    page="your-gpt",
     hint=(
         "it reads the scores of another token than the last, or hands over a part of the text; or "
         "the model changes its mind about early tokens as the text goes on."

@@ -47,7 +47,7 @@ class ReleasedModels(Explorable):
         Preset("Gemma 3, a layer with a window",
                {"model": "google/gemma-3-12b-it", "layer": 1, "power": 20}),
         Preset("SmolLM3, a layer without positions",
-               {"model": "smollm3", "layer": 4, "power": 20}),
+               {"model": "HuggingFaceTB/SmolLM3-3B-Base", "layer": 4, "power": 20}),
     )  # fmt: skip
     python = "released.hands(released.read('{model}'), {layer} - 1, 2**{power}).new"
 

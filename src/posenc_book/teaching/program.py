@@ -247,7 +247,7 @@ def stretch(omega, factor, length, slow=1, fast=4):
     return omega * (keep + (1 - keep) / factor)
 
 
-# == todays-models: a small GPT ====================================================================
+# == your-gpt: a small GPT ========================================================================
 from copy import deepcopy
 
 

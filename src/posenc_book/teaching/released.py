@@ -17,10 +17,10 @@ MODELS = {
     "mlc-llm/phi-3_5": "Phi-3.5 mini",
     "mlc-llm/deepseek_v2_lite": "DeepSeek-V2-Lite",
     "google/gemma-2-9b": "Gemma 2 9B",
-    "gpt_oss": "GPT-OSS",
+    "openai/gpt-oss-120b": "GPT-OSS 120B",
     "google/gemma-3-12b-it": "Gemma 3 12B",
-    "smollm3": "SmolLM3",
-    "llama4_text": "Llama 4",
+    "HuggingFaceTB/SmolLM3-3B-Base": "SmolLM3 3B",
+    "meta-llama/Llama-4-Maverick-17B-128E": "Llama 4 Maverick",
     "cohere2": "Cohere 2",
 }
 """The models of the map: their names in the register, and what people call them."""
