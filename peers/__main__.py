@@ -17,6 +17,7 @@ from pathlib import Path
 from peers import (
     added,
     biases,
+    graphs,
     layers,
     message,
     modern,
@@ -32,8 +33,8 @@ from peers.references import CHECKOUTS, REFERENCES, Missing, version
 
 ROOT = Path(__file__).parents[1]
 FAMILIES = (
-    added, rotary, message, biases, relative, profiles, stochastic, modern, layers, published,
-    today,
+    added, graphs, rotary, message, biases, relative, profiles, stochastic, modern, layers,
+    published, today,
 )  # fmt: skip
 
 NOT_COMPARED = {
