@@ -22,7 +22,7 @@ from posenc.encodings import GraphPosition, NoPosition
 from posenc_book import _files
 from posenc_book.data.graphs import NAMES, Graph, load_graphs
 
-SEEDS = range(3)
+SEEDS = range(5)
 STEPS, BATCH, RATE = 300, 32, 2e-3
 COLUMNS, D_MODEL, N_HEADS, N_LAYERS = 8, 32, 4, 2
 MOST_NODES = 60
