@@ -17,6 +17,7 @@ from pathlib import Path
 from peers import (
     added,
     biases,
+    graphs,
     layers,
     libraries,
     message,
@@ -33,8 +34,8 @@ from peers.references import CHECKOUTS, REFERENCES, Missing, version
 
 ROOT = Path(__file__).parents[1]
 FAMILIES = (
-    added, rotary, message, biases, relative, profiles, stochastic, modern, layers, published,
-    today, libraries,
+    added, graphs, rotary, message, biases, relative, profiles, stochastic, modern, layers,
+    published, today, libraries,
 )  # fmt: skip
 
 NOT_COMPARED = {

@@ -20,6 +20,7 @@ from posenc.encodings.erpe import ERPE
 from posenc.encodings.fire import FIRE
 from posenc.encodings.fope import FoPE
 from posenc.encodings.fox import FoX
+from posenc.encodings.graph import GraphPosition
 from posenc.encodings.kerple import Kerple
 from posenc.encodings.learnable import Learnable, LearnableFrequency, SineLinear
 from posenc.encodings.mrope import MRoPE
@@ -60,6 +61,7 @@ __all__ = [
     "DyWPE",
     "FoPE",
     "FoX",
+    "GraphPosition",
     "Kerple",
     "Learnable",
     "LearnableFrequency",
