@@ -117,8 +117,7 @@ def _scripts(*names: str) -> str:
 def write_contents(pages: list[str]) -> None:
     """Write the page that lists the decks."""
     lines = [
-        f'<li><a href="{_file(page)}">{escape(built_site.title(page))}</a></li>'
-        for page in pages
+        f'<li><a href="{_file(page)}">{escape(built_site.title(page))}</a></li>' for page in pages
     ]
     text = (built_site.SHEETS / "slides-contents.html").read_text(encoding="utf-8")
     (TARGET / "index.html").write_text(text.replace("{decks}", "\n".join(lines)), "utf-8")

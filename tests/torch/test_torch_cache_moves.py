@@ -104,8 +104,7 @@ def test_rows_go_on_in_a_new_order(name, rows):
     assert torch.allclose(rest, whole[:, 9:], atol=1e-12)
 
 
-@pytest.mark.parametrize("gradients", [True, False])
-@pytest.mark.parametrize("cuts", [range(1, LENGTH), (3, 9), (7,), ()])
+@pytest.mark.parametrize(("cuts", "gradients"), [(range(1, LENGTH), False), ((3, 9), True)])
 @pytest.mark.parametrize(("name", "window", "keep_first"), KEPT)
 def test_a_window_is_a_mask_that_forgets(name, window, keep_first, cuts, gradients):
     attention, x = layer(name), tokens()
