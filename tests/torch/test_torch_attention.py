@@ -93,6 +93,17 @@ def test_no_padded_value_reaches_an_output_or_a_gradient(name, length, where, ga
     assert not (results[1][2] * ~mask[..., None]).any()
 
 
+@pytest.mark.parametrize("name", ["none", "t5"])
+def test_attend_by_itself_reads_no_padded_value_either(name):
+    attention = SelfAttention(8, 2, encodings.make(name, 8, 2, 12)).eval()
+    mask = torch.arange(12) < torch.tensor([[12], [5]])
+    x = torch.randn(2, 12, 8)
+    clean, dirty = (
+        attention.attend(x.where(mask[..., None], padding), mask) for padding in (0.0, math.nan)
+    )
+    assert torch.equal(clean[mask], dirty[mask])
+
+
 def test_a_row_without_any_real_token_gives_no_nan():
     for name in ("none", "t5", "relative", "erpe"):
         attention = SelfAttention(8, 2, encodings.make(name, 8, 2, 300))
