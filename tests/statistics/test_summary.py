@@ -30,6 +30,7 @@ def test_ranks_share_ties_and_sum_up(scores):
     ranks = statistics.ranks(scores)
     assert np.array_equal(ranks, [naive_ranks(row) for row in scores])
     assert np.all(ranks.sum(axis=1) == 15)
+    assert statistics.average_ranks(scores) == pytest.approx(ranks.mean(axis=0))
 
 
 def test_critical_difference_of_the_textbook():

@@ -1,9 +1,7 @@
 """What `posenc.testing` asks of every encoding, and what each answers: one table.
 
-    python -m posenc_book.atlas.conformance    # ask all of them again, and store the answers
-
-`conformance.json` holds the answers. One test asks again, and differs from it where an encoding
-does; the atlas shows the columns in which encodings differ.
+`conformance.json` holds the answers to the questions that encodings answer differently, for the
+atlas to show. `tests/testing/test_conformance.py` asks again, and writes it.
 """
 
 import json
@@ -61,19 +59,3 @@ def stored() -> dict[str, dict[str, str | int]]:
 def conformance_table() -> pd.DataFrame:
     """Return the stored answers, one encoding a row."""
     return pd.DataFrame.from_dict(stored(), orient="index")
-
-
-def main() -> None:
-    """Ask every encoding and store what it answers, unless it breaks a promise."""
-    reports = {name: ask(name) for name in encodings.names("all")}
-    for report in reports.values():
-        report.raise_for_failures()
-    rows = [
-        f" {json.dumps(name)}: {json.dumps(answers(report), ensure_ascii=False)}"
-        for name, report in reports.items()
-    ]
-    STORED.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
