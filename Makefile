@@ -106,7 +106,7 @@ student: $(VENV)/.student-installed  ## build the site without solutions, for a 
 # --- the book without a network
 
 .PHONY: slides
-slides: $(VENV)/.slides-installed book  ## make decks for teaching and reading slides in _build/slides (ONLY=name,name)
+slides: $(VENV)/.slides-installed book  ## make the decks for teaching in _build/slides (ONLY=name,name)
 	$(BIN)/python tools/slides.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: pdf

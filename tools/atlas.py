@@ -184,6 +184,27 @@ card](atlas.ipynb#how-to-read-a-card) explains the columns.
 {later}
 """
 
+CONFORMANCE = """\
+## All asked the same
+
+Does padding change the answer? Does a cache? [The library's checker](attention-check) asks each
+encoding the same questions, in a layer of 4 heads that was made for 16 tokens, before anything is
+learned.
+"""
+
+ANSWERS = """\
+*Refused* means that the library says why it cannot. A dash means that the question makes no sense
+there.
+
+T5 takes real times and rounds them. `none` tells no places apart, so it cannot do so in longer
+inputs either. FoPE keeps a single frequency in so small a layer, and so it ignores a shift; with
+several it does so only nearly.
+
+The last column counts promises that any encoding must keep, too. Rows of a batch do not see each
+other, nothing is remembered from one call to the next, tables survive a change of type, and every
+parameter learns. It is smaller where less can be asked.
+"""
+
 PICTURE = """\
 ## Who sees whom
 
@@ -298,12 +319,15 @@ def compared_page() -> list:
     return [
         new_markdown_cell(COMPARED),
         new_code_cell(
-            "from posenc import encodings\nfrom posenc_book.atlas import additions\n"
+            "from posenc import encodings\nfrom posenc_book.atlas import additions, conformance\n"
             "from posenc_book.figures import atlas\nfrom posenc_book.guide import measured\n"
             "from posenc_book.teaching import scorecard, scorecard_torch"
         ),
         new_markdown_cell(MEASUREMENTS.format(later=in_the_benchmark())),
         new_code_cell("measured.measured_table()"),
+        new_markdown_cell(CONFORMANCE),
+        new_code_cell("conformance.conformance_table()"),
+        new_markdown_cell(ANSWERS),
         new_markdown_cell(PICTURE),
         new_code_cell("atlas.maps()"),
         new_markdown_cell(FAMILIES_SEEN),

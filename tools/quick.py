@@ -14,21 +14,13 @@ import importlib_metadata
 import sphinx_multitoc_numbering
 import yaml
 from docutils import nodes
-from sphinx import addnodes, highlighting
 from sphinx.application import Sphinx
-from sphinx.builders import html
-from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxSmartQuotes
 from sphinx_proof.domain import ProofDomain
 
 FIND = nodes.Node.findall
-CONTENTS = html.global_toctree_for_doc
-LEXER = highlighting.get_lexer_by_name
 TOKENS = SphinxSmartQuotes.get_tokens
 TYPED = re.compile(r"[\"'`\\&]|--|\.\.|\. \.")  # all that smart quotes change
-CHOSEN = highlighting.PygmentsBridge.get_lexer
-MAGIC = re.compile("[%!?]")  # one of them is in all that IPython adds to Python
-PYTHON = "pyi"  # a name of Pygments' lexer of Python that Sphinx does not take for its own
 
 
 def cores() -> int:
@@ -81,50 +73,6 @@ def _that(node: nodes.Node, wanted: Callable, include_self: bool) -> Iterator[no
         yield from (found for found in _of_class(child, nodes.Node, True) if wanted(found))
 
 
-def contents(env: BuildEnvironment, *where: object, **options: object) -> nodes.Element | None:
-    """Return the book's contents for a page; of their titles only, where no more is asked for."""
-    if not options.get("titles_only"):
-        return CONTENTS(env, *where, **options)
-    whole = env.tocs
-    if not hasattr(env, "posenc_titles"):
-        env.posenc_titles = {name: titles(toc) for name, toc in whole.items()}
-    env.tocs = env.posenc_titles
-    try:
-        return CONTENTS(env, *where, **options)
-    finally:
-        env.tocs = whole
-
-
-def titles(toc: nodes.Element) -> nodes.Element:
-    """Return the contents of a page without its sections, which Sphinx would copy and leave out."""
-    bare = toc.deepcopy()
-    for entry in bare.children:
-        if len(entry) > 1 and not any(entry.findall(addnodes.toctree)):
-            entry.pop(1)
-    return bare
-
-
-@cache
-def lexer_class(name: str) -> Callable:
-    """Return the class of a language's lexer, which Pygments looks for among hundreds."""
-    return type(LEXER(name))
-
-
-def lexer(bridge: highlighting.PygmentsBridge, source: str, lang: str, *how: object) -> object:
-    """Return a lexer; code of Python alone is not tried with the rules of IPython at each word."""
-    plain = lang == "ipython3" and not MAGIC.search(source)
-    return CHOSEN(bridge, source, PYTHON if plain else lang, *how)
-
-
-def formatter(bridge: highlighting.PygmentsBridge, **options: object) -> object:
-    """Return what writes code with these options: making one goes through all styles of a theme."""
-    made = bridge.__dict__.setdefault("posenc_formatters", {})
-    key = repr(sorted(options.items()))
-    if key not in made:
-        made[key] = bridge.formatter(**{**options, **bridge.formatter_args})
-    return made[key]
-
-
 def tokens(quotes: SphinxSmartQuotes, texts: list[nodes.Text]) -> Iterator[tuple[str, str]]:
     """Yield texts to set quotes and dashes in; those that have none go by like code."""
     for kind, text in TOKENS(quotes, texts):
@@ -139,10 +87,6 @@ def quicken() -> None:
         module.entry_points = cache(module.entry_points)  # nothing is installed meanwhile
     nodes.Node.findall = find
     SphinxSmartQuotes.get_tokens = tokens
-    html.global_toctree_for_doc = contents
-    highlighting.get_lexer_by_name = lambda name, **options: lexer_class(name)(**options)
-    highlighting.PygmentsBridge.get_lexer = lexer
-    highlighting.PygmentsBridge.get_formatter = formatter
 
 
 def main() -> None:

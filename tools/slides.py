@@ -1,23 +1,20 @@
-"""Make reading slides of every chapter, and the decks for teaching, in _build/slides.
+"""Make the decks for teaching in _build/slides, from course/decks and the built site.
 
-    python tools/slides.py                  # every chapter
+    python tools/slides.py                  # every deck
     python tools/slides.py --only rotary    # some of them, separated by commas
 
-Reading slides, `<chapter>.html`, are cut from the built site by the rule in `slide_rules.py`. The
-decks, `deck-<chapter>.html`, were written for a class: see `decks.py`. The folder needs no network
-and nothing outside itself, so it runs from a memory stick. Keys: arrows, Esc for all slides at
-once, S for notes, F for the full screen; `?print-pdf` behind the address gives pages to print.
+`decks.py` says how a deck is written. The folder needs no network and nothing outside itself, so it
+runs from a memory stick. Keys: arrows, Esc for all slides at once, S for notes, F for the full
+screen; `?print-pdf` behind the address gives pages to print.
 """
 
 import argparse
-import copy
 import re
 import shutil
 from html import escape
 
 import built_site
 import decks
-import slide_rules
 import vendored
 from alone import alone
 
@@ -31,7 +28,6 @@ STATIC = (
     "explorables.js",
 )
 LEFT_OUT = "left-out.txt"
-DECK, TAUGHT = "deck-", "deck for teaching"
 FIGURE = re.compile(r'class="explorable"[^>]*? data-name="([a-z-]+)"')
 LATER = "living-*.js"  # what the model that lives in a page loads when it is asked
 PAGE = """\
@@ -40,11 +36,11 @@ PAGE = """\
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} – {kind}</title>
+<title>{title} – deck for teaching</title>
 {styles}
 </head>
 <body>
-<div class="reveal{look}" data-chapter="{title}"><div class="slides">
+<div class="reveal deck" data-chapter="{title}"><div class="slides">
 {slides}
 </div></div>
 <script>{mathjax}</script>
@@ -54,60 +50,39 @@ PAGE = """\
 """
 
 
-def chapters() -> list[str]:
-    """Return the pages that close with a take-away: the chapters, in order."""
-    pages = [page for _, found in built_site.parts() for page in found]
-    return [
-        page
-        for page in pages
-        if (built_site.ROOT / f"{page}.ipynb").is_file()
-        and "take-away" in built_site.identifiers(page)
-    ]
-
-
 def chosen(only: str) -> list[str]:
-    """Return the chapters whose slides are asked for: those named, or all of them."""
-    pages = {page.rpartition("/")[2]: page for page in chapters()}
+    """Return the pages whose decks are asked for: those named, or all that have one."""
+    every = [page for _, pages in built_site.parts() for page in pages]
+    pages = {name: page for page in every if (name := page.rpartition("/")[2]) in decks.names()}
     names = [name for name in only.split(",") if name] or list(pages)
     unknown = [name for name in names if name not in pages]
     if unknown:
-        raise ValueError(f"--only must name chapters of {sorted(pages)}, got {unknown}")
+        raise ValueError(f"--only must name chapters with a deck, {sorted(pages)}, got {unknown}")
     return [pages[name] for name in names]
 
 
 def write(page: str) -> int:
-    """Write the reading slides of a chapter with its pictures, and return how many there are."""
-    chapter = copy.copy(built_site.article(page))
-    slides = slide_rules.slides(chapter)
-    body = "\n".join(slide.html() for slide in slides)
-    for picture in dict.fromkeys(re.findall(r'src="\.\./(_images/[^"]+)"', body)):
-        (TARGET / "_images").mkdir(exist_ok=True)
-        shutil.copyfile(built_site.SITE / picture, TARGET / picture)
-    body = body.replace('src="../_images/', 'src="_images/')
-    _write(page, "reading slides", body, f"{page.rpartition('/')[2]}.html")
-    return len(slides)
-
-
-def write_deck(page: str) -> int:
-    """Write a chapter's deck for teaching with its pictures, and return how many slides it has."""
+    """Write a chapter's deck with its pictures, and return how many slides it has."""
     name = page.rpartition("/")[2]
     slides = decks.read(decks.FOLDER / f"{name}.md")
     (TARGET / "_images").mkdir(exist_ok=True)
     for file, picture in decks.pictures(name, slides).items():
         (TARGET / "_images" / file).write_bytes(picture)
     source = f"{built_site.title(page)} · The Positional Encoding Book, CC BY 4.0"
-    _write(page, TAUGHT, decks.html(name, slides, source), f"{DECK}{name}.html")
+    _write(page, decks.html(name, slides, source))
     return len(slides)
 
 
-def _write(page: str, kind: str, body: str, file: str) -> None:
+def _file(page: str) -> str:
+    return f"deck-{page.rpartition('/')[2]}.html"
+
+
+def _write(page: str, body: str) -> None:
     live = [f"{name}.js" for name in dict.fromkeys(FIGURE.findall(body))]
     brought = [path.name for path in (built_site.SITE / "_static").glob(LATER)]
     built_site.copy_static(live + brought * ("living-model.js" in live), TARGET / "_static")
     text = PAGE.format(
         title=escape(built_site.title(page)),
-        kind=kind,
-        look=" deck" * (kind == TAUGHT),
         styles=_styles(
             "reveal/reset.css",
             "reveal/reveal.css",
@@ -127,7 +102,7 @@ def _write(page: str, kind: str, body: str, file: str) -> None:
             "slides.js",
         ),
     )
-    (TARGET / file).write_text(text, encoding="utf-8")
+    (TARGET / _file(page)).write_text(text, encoding="utf-8")
 
 
 def _styles(*names: str) -> str:
@@ -140,21 +115,16 @@ def _scripts(*names: str) -> str:
 
 
 def write_contents(pages: list[str]) -> None:
-    """Write the page that lists those of the chapters whose slides are there."""
+    """Write the page that lists the decks."""
+    lines = [
+        f'<li><a href="{_file(page)}">{escape(built_site.title(page))}</a></li>' for page in pages
+    ]
     text = (built_site.SHEETS / "slides-contents.html").read_text(encoding="utf-8")
-    for place, before in {"{decks}": DECK, "{chapters}": ""}.items():
-        files = {page: f"{before}{page.rpartition('/')[2]}.html" for page in pages}
-        lines = [
-            f'<li><a href="{name}">{escape(built_site.title(page))}</a></li>'
-            for page, name in files.items()
-            if (TARGET / name).is_file()
-        ]
-        text = text.replace(place, "\n".join(lines))
-    (TARGET / "index.html").write_text(text, "utf-8")
+    (TARGET / "index.html").write_text(text.replace("{decks}", "\n".join(lines)), "utf-8")
 
 
 def main() -> None:
-    """Write the slides that are asked for, with all they need."""
+    """Write the decks that are asked for, with all they need."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="chapters, separated by commas")
     parser.add_argument(
@@ -175,10 +145,8 @@ def main() -> None:
     for name in ("slides.css", "slides.js"):
         shutil.copyfile(built_site.SHEETS / name, TARGET / "_static" / name)
     for page in pages:
-        print(f"{page:40} {write(page):3} reading slides")
-        if page.rpartition("/")[2] in decks.names():
-            print(f"{page:40} {write_deck(page):3} slides in its deck for teaching")
-    write_contents(chapters())
+        print(f"{page:40} {write(page):3} slides")
+    write_contents([page for page in chosen("") if (TARGET / _file(page)).is_file()])
     print(f"The slides are made. Open this page in a browser:\n  file://{TARGET}/index.html")
 
 

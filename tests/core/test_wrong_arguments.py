@@ -77,8 +77,6 @@ CALLS: dict[str, dict[str, object]] = {
     "frequencies.length_scaled": {"length": 12},
     "summary.interval": {"scores": SCORES[:, 0]},
     "summary.t_interval": {"scores": SCORES[:, 0]},
-    "summary.signed_rank_p": {"differences": PAIRS[:, 0]},
-    "summary.rank_biserial": {"differences": PAIRS[:, 0]},
     "friedman.wilcoxon": {"differences": PAIRS[:, 0]},
     "tables.digits": {"base": 2},
     "rotation.rotate": {"frequencies": [1.0, 0.1]},

@@ -4,8 +4,6 @@ import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
 from docutils.utils import smartquotes
-from sphinx import addnodes
-from sphinx.highlighting import PygmentsBridge
 
 import quick
 
@@ -59,58 +57,6 @@ def test_what_comes_while_one_looks_is_found(find):
         if node["ids"]:
             break
     assert node["ids"] == ["within"]
-
-
-def contents_of_a_page(*below: nodes.Node) -> nodes.bullet_list:
-    def entry(anchor):
-        link = nodes.reference("", "Title", refuri="page", anchorname=anchor)
-        return nodes.list_item("", addnodes.compact_paragraph("", "", link))
-
-    top = entry("")
-    top += nodes.bullet_list("", entry("#part"), *below)
-    return nodes.bullet_list("", top)
-
-
-def test_contents_of_titles_hold_no_sections():
-    whole = contents_of_a_page()
-    (link,) = quick.titles(whole).findall(nodes.reference)
-    assert link["anchorname"] == ""
-    assert len(list(whole.findall(nodes.reference))) == 2
-
-
-def test_contents_of_titles_keep_what_lists_other_pages():
-    assert any(quick.titles(contents_of_a_page(addnodes.toctree())).findall(addnodes.toctree))
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import torch\n\n\n@once\ndef f(x: int) -> str:\n    return f'{x:>3}' + r'\\d'  # a note\n",
-        '"""Words."""\nx = [1.0e3, 0x1F, *y, None]\n\n\n\nclass A(B): ...',
-        "%matplotlib inline\nx = 1",
-        "%%time\nx = 1",
-        "files = !ls\n!pwd",
-        "torch.nn?\nx = 3 % 2 != 1",
-    ],
-)
-def test_code_of_notebooks_looks_the_same(code, monkeypatch):
-    before = PygmentsBridge("html", "sphinx").highlight_block(code, "ipython3")
-    monkeypatch.setattr(PygmentsBridge, "get_lexer", quick.lexer)
-    monkeypatch.setattr(PygmentsBridge, "get_formatter", quick.formatter)
-    bridge = PygmentsBridge("html", "sphinx")
-    assert [bridge.highlight_block(code, "ipython3") for _ in range(2)] == [before] * 2
-    assert bridge.highlight_block(code, "ipython3", linenos="inline") != before
-
-
-def test_code_of_python_alone_is_not_tried_with_rules_of_ipython():
-    bridge = PygmentsBridge("html", "sphinx")
-    assert type(quick.lexer(bridge, "x = 1", "ipython3")).__name__ == "PythonLexer"
-    assert type(quick.lexer(bridge, "!ls", "ipython3")).__name__ == "IPython3Lexer"
-
-
-def test_a_lexer_is_looked_for_once_and_made_each_time():
-    assert quick.lexer_class("yaml") is quick.lexer_class("yaml")
-    assert type(quick.LEXER("yaml")) is quick.lexer_class("yaml")
 
 
 @pytest.mark.parametrize(

@@ -43,12 +43,6 @@ class WrongShape(Nearby):
         return self.strength * torch.zeros(7, 7)
 
 
-@pytest.mark.parametrize("name", ["none", "learnable", "rotary", "relative", "cope", "mrope"])
-def test_encodings_of_this_library_pass(name):
-    report = check_encoding(encodings.get(name, axes=True), measure=False)
-    assert report.passed, str(report)
-
-
 def test_options_of_the_class_and_promises_stand_side_by_side():
     report = check_encoding(
         encodings.get("rotary"), pairing="half", layout="half", relative=True, measure=False

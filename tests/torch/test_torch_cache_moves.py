@@ -104,8 +104,20 @@ def test_rows_go_on_in_a_new_order(name, rows):
     assert torch.allclose(rest, whole[:, 9:], atol=1e-12)
 
 
-@pytest.mark.parametrize("gradients", [True, False])
-@pytest.mark.parametrize("cuts", [range(1, LENGTH), (3, 9), (7,), ()])
+@pytest.mark.parametrize("window", [None, 3])
+def test_a_row_goes_on_behind_its_last_real_token_whatever_is_kept_of_it(window):
+    attention, cache = layer("rotary"), Cache(window=window)
+    padding = torch.ones(BATCH, 4, dtype=torch.bool)
+    padding[0, 1:] = False
+    attention(tokens(4), padding=padding, cache=cache)
+    behind = torch.full((BATCH, 1), 4).index_fill(0, torch.tensor(0), 1)
+    assert torch.equal(cache.behind_real(), behind)
+    rows = [*range(1, BATCH), 0]
+    cache.reorder(rows)
+    assert torch.equal(cache.behind_real(), behind[rows])
+
+
+@pytest.mark.parametrize(("cuts", "gradients"), [(range(1, LENGTH), False), ((3, 9), True)])
 @pytest.mark.parametrize(("name", "window", "keep_first"), KEPT)
 def test_a_window_is_a_mask_that_forgets(name, window, keep_first, cuts, gradients):
     attention, x = layer(name), tokens()

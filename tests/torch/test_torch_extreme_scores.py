@@ -243,8 +243,10 @@ def loud_layer(name, loud, sign):
     return layer
 
 
-@pytest.mark.parametrize("sign", [-1, 1])
-@pytest.mark.parametrize("name", encodings.names("series"))
+@pytest.mark.parametrize(
+    ("name", "sign"),
+    [*((name, 1) for name in encodings.names("series")), ("none", -1), ("rotary", -1), ("t5", -1)],
+)
 def test_a_layer_of_every_encoding_bears_extreme_scores(name, sign):
     x = numbers(2, 270, 16)
     for loud in LOUD:

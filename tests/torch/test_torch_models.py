@@ -7,6 +7,7 @@ from torch import nn
 from posenc import encodings
 from posenc.attention import Position
 from posenc.models import BatchNorm, PatchTransformer, TimeSeriesTransformer
+from posenc.models.pooling import pool
 
 MODELS = [TimeSeriesTransformer, PatchTransformer]
 SMALL = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24}
@@ -94,6 +95,16 @@ def test_every_option_runs_and_learns(cls, options):
         assert logits.shape == (4, 5)
         logits.square().sum().backward()
     assert all(p.grad.isfinite().all() for p in net.parameters())
+
+
+def test_real_tokens_are_pooled_wherever_padding_stands():
+    x, real = torch.randn(3, 5, 4), torch.tensor([[0, 1, 0, 1, 0], [0, 0, 1, 0, 0], [0] * 5]).bool()
+    last = torch.stack((x[0, 3], x[1, 2], x[2, 0]))
+    assert torch.equal(pool("last", x, real, 5), last)
+    for how in ("mean", "max"):
+        alone = [pool(how, x[row : row + 1, real[row]], None, 5) for row in (0, 1)]
+        expected = torch.cat((*alone, torch.zeros(1, 4)))
+        torch.testing.assert_close(pool(how, x, real, 5), expected)
 
 
 @pytest.mark.parametrize("cls", MODELS)

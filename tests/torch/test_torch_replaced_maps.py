@@ -88,8 +88,10 @@ def merged(module):
     return module
 
 
-@pytest.mark.parametrize("by", [Int8, Adapted])  # without floats as weights, without weights
-@pytest.mark.parametrize("name", encodings.names("series"))
+@pytest.mark.parametrize(
+    ("name", "by"),  # without floats as weights, without weights
+    [*((name, Int8) for name in encodings.names("series")), ("rotary", Adapted), ("tpe", Adapted)],
+)
 def test_self_attention_works_with_replaced_maps(name, by):
     torch.manual_seed(0)
     attention = replaced(SelfAttention(16, 2, encodings.make(name, 16, 2, 12)), by).eval()

@@ -13,7 +13,6 @@ from posenc.attention.fast import blocked_attention
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 
 MODELS = [TimeSeriesTransformer, PatchTransformer]
-ONE_OR_BOTH = [TimeSeriesTransformer, pytest.param(PatchTransformer, marks=pytest.mark.slow)]
 STOCHASTIC = ["sine_spe", "conv_spe"]
 SIGNAL = encodings.names("signal")  # which refuse padding
 DETERMINISTIC = [name for name in encodings.names("series") if name not in STOCHASTIC]
@@ -84,17 +83,16 @@ def test_frequencies_of_which_tables_were_made_cannot_be_exchanged(name):
 @pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_everything_follows_the_module_dtype(name, dtype):
-    for cls in MODELS:
-        net = build(cls, name).to(dtype)
-        wide = declared_wide(net)
-        for key, values in (*net.named_parameters(), *net.named_buffers()):
-            # what angles and distances are computed from stays in float32 at least
-            follows = torch.promote_types(dtype, torch.float32) if key in wide else dtype
-            assert values.dtype in (follows, torch.int64), key
-        logits = net(series().to(dtype))
-        assert logits.dtype == dtype
-        logits.float().square().sum().backward()
-        assert all(p.grad.isfinite().all() for p in net.parameters())
+    net = build(TimeSeriesTransformer, name).to(dtype)
+    wide = declared_wide(net)
+    for key, values in (*net.named_parameters(), *net.named_buffers()):
+        # what angles and distances are computed from stays in float32 at least
+        follows = torch.promote_types(dtype, torch.float32) if key in wide else dtype
+        assert values.dtype in (follows, torch.int64), key
+    logits = net(series().to(dtype))
+    assert logits.dtype == dtype
+    logits.float().square().sum().backward()
+    assert all(p.grad.isfinite().all() for p in net.parameters())
     # a lower precision changes the numbers, not the function
     exact = build(TimeSeriesTransformer, name).double().eval()(series().double())
     close = build(TimeSeriesTransformer, name).to(dtype).eval()(series().to(dtype))
@@ -231,11 +229,10 @@ def test_autocast(name):
 
 
 @pytest.mark.parametrize("name", encodings.names("series"))
-@pytest.mark.parametrize("cls", ONE_OR_BOTH)
-def test_safetensors_store_a_shared_encoding_once(name, cls, tmp_path):
+def test_safetensors_store_a_shared_encoding_once(name, tmp_path):
     for shared in (None, True, False):
         options = {"n_layers": 3, "pooling": "cls", "share_position": shared}
-        net, other, third = (build(cls, name, seed, **options) for seed in range(3))
+        net, other, third = (build(MODELS[0], name, seed, **options) for seed in range(3))
         net(series())  # moves the running statistics
         state = net.state_dict()
         buffers = {key for key, _ in net.named_buffers()}
@@ -272,9 +269,12 @@ def test_checkpoints_that_repeat_a_shared_encoding_are_loaded():
         nets[1].load_state_dict(missing)
 
 
-@pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize(
-    ("cls", "dtype"), [(TimeSeriesTransformer, torch.bfloat16), (PatchTransformer, torch.float64)]
+    ("name", "cls", "dtype"),
+    [
+        *((name, TimeSeriesTransformer, torch.bfloat16) for name in encodings.names("series")),
+        ("rotary", PatchTransformer, torch.float64),
+    ],
 )
 def test_models_on_meta_are_filled_by_assignment(name, cls, dtype):
     net = build(cls, name).to(dtype)
@@ -520,12 +520,15 @@ def stacked(nets):
     return lambda parameters, buffers, x: functional_call(base, (parameters, buffers), (x,))
 
 
-@pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize(
-    ("cls", "length"),
-    [pytest.param(PatchTransformer, 24, marks=pytest.mark.slow), (TimeSeriesTransformer, 300)],
+    ("name", "cls", "length"),
+    [
+        *((name, TimeSeriesTransformer, 300) for name in encodings.names("series")),
+        ("rotary", PatchTransformer, 24),
+        ("relative", PatchTransformer, 24),
+    ],
 )
-def test_a_stack_of_models_equals_one_after_the_other(cls, name, length):
+def test_a_stack_of_models_equals_one_after_the_other(name, cls, length):
     if length == 300 and name in STOCHASTIC:
         length = 60
     training = name not in STOCHASTIC

@@ -45,13 +45,12 @@ def test_a_wrong_input_is_named(what):
         layer(INPUTS[what])
 
 
-@pytest.mark.parametrize("value", [math.nan, -math.inf])
 @pytest.mark.parametrize("name", encodings.names("series"))
-def test_what_is_not_finite_stays_in_its_own_sequence_and_is_seen_there(name, value):
+def test_what_is_not_finite_stays_in_its_own_sequence_and_is_seen_there(name):
     """A layer does not look at values. A weight of 0 does not hide them: 0 times NaN is NaN."""
     layer = SelfAttention(16, 2, encodings.make(name, **SIZES)).eval()
     x = torch.zeros(2, 8, 16)
-    x[0, 5] = value
+    x[0, 5] = math.nan
     out = layer(x)
     assert out[0].isnan().any()
     assert out[1].isfinite().all()

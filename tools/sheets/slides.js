@@ -16,18 +16,8 @@
   }
 
   // Too long a line or a page is set a little smaller. How small it may get is tested.
-  const tooLarge = (body) =>
+  const overflows = (body) =>
     body.scrollHeight > body.clientHeight || body.scrollWidth > body.clientWidth;
-  // A question grows when an answer is chosen.
-  const overflows = (body) => {
-    const answers = [...body.querySelectorAll("input[type=radio]")];
-    const found = [null, ...answers].some((answer) => {
-      if (answer) answer.checked = true;
-      return tooLarge(body);
-    });
-    for (const answer of answers) answer.checked = false;
-    return found;
-  };
   document.documentElement.classList.add("measuring");
   for (const body of deck.querySelectorAll(".body")) {
     for (let size = 1; overflows(body) && size > SMALLEST; size -= 0.05) {
@@ -44,7 +34,7 @@
     slideNumber: "c/t",
     transition: "none",
     controls: false,
-    keyboardCondition: (event) => !event.target.closest?.(".explorable, .posenc-quiz"),
+    keyboardCondition: (event) => !event.target.closest?.(".explorable"),
     plugins: [RevealNotes],
   });
   document.documentElement.classList.add("ready");

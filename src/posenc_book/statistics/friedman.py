@@ -294,14 +294,14 @@ def average_ranks(scores: ArrayLike) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        If `scores` is no finite array of at least two sets and two methods.
+        If `scores` is no finite array of at least one set and two methods.
 
     Examples
     --------
     >>> average_ranks([[0.9, 0.8, 0.8], [0.5, 0.6, 0.7]]).tolist()
     [2.0, 2.25, 1.75]
     """
-    return _doubled_ranks(scores).mean(axis=0) / 2
+    return _doubled_ranks(scores, least=1).mean(axis=0) / 2
 
 
 def cliques(scores: ArrayLike, *, alpha: float = 0.05) -> list[tuple[int, ...]]:
@@ -471,16 +471,19 @@ def _cells(differences: ArrayLike) -> NDArray[np.float64]:
     return cells.reshape(cells.shape[0], -1)
 
 
-def _table(scores: ArrayLike) -> NDArray[np.float64]:
+def _table(scores: ArrayLike, least: int = 2) -> NDArray[np.float64]:
     table = _checks.finite_array("scores", scores, ndim=2).astype(float)
-    if min(table.shape) < 2:
-        raise ValueError(f"scores must be (n_sets >= 2, n_methods >= 2), got shape {table.shape}")
+    if table.shape[0] < least or table.shape[1] < 2:
+        raise ValueError(
+            f"scores must be (n_sets >= {least}, n_methods >= 2), got shape {table.shape}"
+        )
     return table
 
 
-def _doubled_ranks(scores: ArrayLike) -> NDArray[np.int64]:
+def _doubled_ranks(scores: ArrayLike, least: int = 2) -> NDArray[np.int64]:
     """Return twice the rank of each method on each set: whole numbers, with ties as well."""
-    return np.rint(2 * stats.rankdata(-_table(scores).round(DECIMALS), axis=1)).astype(int)
+    table = _table(scores, least).round(DECIMALS)
+    return np.rint(2 * stats.rankdata(-table, axis=1)).astype(int)
 
 
 def _count_rank_sums(doubled: NDArray) -> tuple[NDArray, NDArray] | None:

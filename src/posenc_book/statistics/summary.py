@@ -1,8 +1,8 @@
 """From scores to statements: intervals over seeds, ranks over data sets, tests, effect sizes.
 
 A score table is an array (n_datasets, n_methods), higher is better, one mean over seeds per entry.
-Friedman's test is in `friedman`; Wilcoxon's, `wilcoxon_holm` and `holm` are those from
-there, and what ties is decided as there, after rounding to nine decimals.
+Friedman's test is in `friedman`; `average_ranks`, `wilcoxon`, `wilcoxon_holm` and `holm` are those
+from there, and what ties is decided as there, after rounding to nine decimals.
 Sources: Demšar (2006), Statistical comparisons of classifiers over multiple data sets;
 Benavoli et al. (2014, 2017) for the Bayesian signed-rank test; Kerby (2014) for the effect size.
 """
@@ -15,7 +15,13 @@ from scipy import stats
 
 from posenc import _checks
 from posenc_book.statistics import equality
-from posenc_book.statistics.friedman import DECIMALS, holm, wilcoxon, wilcoxon_holm
+from posenc_book.statistics.friedman import (
+    DECIMALS,
+    average_ranks,
+    holm,
+    wilcoxon,
+    wilcoxon_holm,
+)
 
 __all__ = [
     "Comparison",
@@ -26,10 +32,9 @@ __all__ = [
     "holm",
     "interval",
     "nemenyi",
-    "rank_biserial",
     "ranks",
-    "signed_rank_p",
     "t_interval",
+    "wilcoxon",
     "wilcoxon_holm",
 ]
 
@@ -159,30 +164,6 @@ def ranks(scores: ArrayLike) -> NDArray[np.float64]:
     return stats.rankdata(-_table(scores), axis=1)
 
 
-def average_ranks(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return the mean rank of each method over the data sets; 1 is best.
-
-    Parameters
-    ----------
-    scores : array of shape (n_datasets, n_methods)
-
-    Returns
-    -------
-    array of shape (n_methods,)
-
-    Raises
-    ------
-    ValueError
-        As for `ranks`.
-
-    Examples
-    --------
-    >>> average_ranks([[0.9, 0.8, 0.8], [0.5, 0.6, 0.7]]).tolist()
-    [2.0, 2.25, 1.75]
-    """
-    return ranks(scores).mean(axis=0)
-
-
 def nemenyi(scores: ArrayLike) -> NDArray[np.float64]:
     """Return Nemenyi's p-values for every pair of methods.
 
@@ -248,34 +229,6 @@ def critical_difference(n_datasets: int, n_methods: int, alpha: float = 0.05) ->
     alpha = _checks.positive("alpha", _checks.probability("alpha", alpha))
     q = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)
     return float(q * _rank_error(n_datasets, n_methods))
-
-
-def signed_rank_p(differences: ArrayLike) -> float:
-    """Return the two-sided p-value of Wilcoxon's signed-rank test.
-
-    It is that of `friedman.wilcoxon`, exact with ties and zeros as well.
-
-    Parameters
-    ----------
-    differences : array of shape (n_datasets,)
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If there is no difference, or one is not finite.
-
-    Source: Wilcoxon (1945); Pratt (1959) for zeros.
-
-    Examples
-    --------
-    >>> signed_rank_p([0.03, 0.01, 0.02, 0.05, 0.04, 0.01])
-    0.03125
-    """
-    return wilcoxon(_checks.finite_array("differences", differences, ndim=1)).p_value
 
 
 @dataclass(frozen=True)
@@ -348,39 +301,11 @@ def compare(first: ArrayLike, second: ArrayLike, *, rope: float = 0.01) -> Compa
         wins=int((rounded > 0).sum()),
         ties=int((rounded == 0).sum()),
         losses=int((rounded < 0).sum()),
-        rank_biserial=rank_biserial(difference),
+        rank_biserial=wilcoxon(difference).rank_biserial,
         better=chances.better,
         equal=chances.equal,
         worse=chances.worse,
     )
-
-
-def rank_biserial(differences: ArrayLike) -> float:
-    """Return the matched-pairs rank-biserial correlation; 0 where all differences are 0.
-
-    It is that of `friedman.wilcoxon`: differences of 0 are ranked but have no sign.
-
-    Parameters
-    ----------
-    differences : array of shape (n_datasets,)
-
-    Returns
-    -------
-    float in [-1, 1]: the share of the signed ranks in favour minus that against.
-
-    Raises
-    ------
-    ValueError
-        If there is no difference, one is not finite, or `differences` has not one axis.
-
-    Source: Kerby (2014); Pratt (1959) for zeros.
-
-    Examples
-    --------
-    >>> round(rank_biserial([0.03, 0.02, -0.01]), 3)
-    0.667
-    """
-    return wilcoxon(_checks.finite_array("differences", differences, ndim=1)).rank_biserial
 
 
 def _rank_error(n_datasets: int, n_methods: int) -> float:
