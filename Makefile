@@ -11,7 +11,7 @@ CHOSEN = $(if $(SLOW),,-m "not slow")
 QUICK := tests/core tests/torch tests/site tests/teaching/test_atlas.py tests/teaching/test_scorecard_torch.py
 LATER := tests/torch/test_torch_transforms.py $(addprefix tests/site/test_,aims.py build.py colab.py fill.py ledger_fuzz.py mutations.py run_page.py)
 BRIEFLY := -m "not slow and not browser" -k "not compil and not learns_order"
-ON_SITE := $(addprefix tests/site/test_,pages.py finding.py notebook_edition.py moved.py browser.py search.py exercises.py explorables_browser.py living_browser.py run_browser.py slides.py zip.py)
+ON_SITE := $(addprefix tests/site/test_,pages.py page_metadata.py notebook_edition.py old_addresses.py browser.py search.py exercises.py explorables_browser.py living_browser.py run_browser.py slides.py zip.py)
 
 # One thread a process: faster for these sizes, and results repeat bit for bit.
 export OMP_NUM_THREADS ?= 1

@@ -453,7 +453,7 @@ def schedules(kind: str, numbers: Numbers):
     return tuple(torch.tensor(values, dtype=numbers.dtype) for values in (ours, theirs))
 
 
-def _said(one: Schedule) -> str:
+def _sizes_text(one: Schedule) -> str:
     """Return the sizes of a schedule in words."""
     settings = [
         f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
@@ -472,7 +472,7 @@ for _kind, _models in SCHEDULES.items():
         f"ROPE_INIT_FUNCTIONS, {_kind}",
         note=(
             "Frequencies as shares of those in training, and the attention factor. The reference "
-            f"computes in float32. Sizes: {'; '.join(map(_said, _models))}."
+            f"computes in float32. Sizes: {'; '.join(map(_sizes_text, _models))}."
         ),
         precision="float32",
     )(partial(schedules, _kind))

@@ -137,7 +137,7 @@ ROOMS = {
             "read.libraries",
             "read.classification.protocol",
             "read.classification.baselines",
-            "read.classification.second",
+            "read.classification.edition2",
             "read.lengths.plan",
             "read.lengths.read",
             "read.characters.read",

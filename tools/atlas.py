@@ -20,8 +20,8 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import ledger
-import marks
 import notebooks
+import verdict_marks
 from posenc import encodings
 from posenc_book.atlas import Card, cards
 from posenc_book.atlas.card import FAMILIES, SETTING
@@ -30,7 +30,7 @@ from posenc_book.atlas.facts import SIZE, Facts, facts
 from posenc_book.atlas.used import line as used_by
 from posenc_book.guide import record
 from posenc_book.guide.measured import Measured, measured, number
-from posenc_book.read.classification import edition, second
+from posenc_book.read.classification import edition, edition2
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.lengths import read as lab
 from posenc_book.read.lengths.plan import ENCODINGS, PROTOCOL
@@ -510,7 +510,7 @@ lab_read = cache(lab.load_lab)
 def in_the_benchmark() -> str:
     """Return which of the later encodings the benchmark has trained, by the edition's sets."""
     labels = edition.read_edition().sets
-    tokens = [said for model, said in second.TOKENS.items() if f"{model}, later" in labels]
+    tokens = [said for model, said in edition2.TOKENS.items() if f"{model}, later" in labels]
     controlled = protocols.CONTROLLED.items()
     whole = [f"`{name}`" for control, name in controlled if any(control in x for x in labels)]
     axes = listed([cards()[name].title for name in encodings.names("axes")])
@@ -557,7 +557,9 @@ def with_marks(found: list, page: str) -> list:
     for cell in found:
         if cell.cell_type == "markdown":
             text = flowing(cell.source)
-            cell.source = marks.with_marks(below(text) if folder else text, rows, folder, name)
+            cell.source = verdict_marks.with_marks(
+                below(text) if folder else text, rows, folder, name
+            )
     return found
 
 

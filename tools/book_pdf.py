@@ -21,7 +21,7 @@ import built_site
 import citing
 import repository
 import vendored
-from alone import alone
+from build_lock import alone
 from chromium import FLAGS, chromium
 from posenc_book._extras import wanted
 from posenc_book.figures import emblem

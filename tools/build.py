@@ -8,7 +8,7 @@ Two builds at once would spoil each other's pages, so the second one waits for t
 
 A build begins anew when settings, table of contents, extensions, references or an installed package
 changed since the last one, and when the last one failed: so a warning, which is an error, is said
-again until it is mended. What else makes a page old is known to `tools/unchanged.py`.
+again until it is mended. What else makes a page old is known to `tools/incremental_build.py`.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from importlib.metadata import distributions
 from pathlib import Path
 
-from alone import alone
+from build_lock import alone
 
 ROOT = Path(__file__).resolve().parent.parent
 # What changes how pages are made, or which there are.

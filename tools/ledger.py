@@ -25,8 +25,8 @@ from pathlib import Path
 
 import yaml
 
-import marks
 import sources
+import verdict_marks
 from posenc_book.audit.claims import MIME
 from posenc_book.audit.ledger import SOURCES
 from repository import ROOT, address, notebooks, pages
@@ -261,7 +261,7 @@ def copy(claims: list[dict]) -> str:
 def write(claims: list[dict], *, check: bool) -> list[Path]:
     """Return the files that do not follow the ledger, and mend them unless only checking."""
     wanted = {LEDGER: text(claims), COPY: copy(claims)}
-    wanted |= marks.renewed(claims, pages(address()), BOOK)
+    wanted |= verdict_marks.renewed(claims, pages(address()), BOOK)
     stale = [p for p, t in wanted.items() if not p.exists() or p.read_text(encoding="utf-8") != t]
     if not check:
         for path in stale:
@@ -281,7 +281,7 @@ def main(arguments: list[str] | None = None) -> None:
             check_needs(claim)
         stale = write(claims, check=options.check)
         absent = sources.not_found(claims, options.sources) if options.sources else []
-    except (LedgerError, marks.MarkError, sources.SourceError) as error:
+    except (LedgerError, verdict_marks.MarkError, sources.SourceError) as error:
         sys.exit(str(error))
     if options.check and stale:
         names = ", ".join(path.relative_to(ROOT).as_posix() for path in stale)

@@ -25,9 +25,9 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import ledger
 import ledger_html
-import marks
 import source_html
 import source_rows
+import verdict_marks
 from posenc_book.audit.claims import LOOK, Shown
 
 logger = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ class Table(LedgerDirective):
         addresses = [address(self.env, claim, self.env.docname) for claim in claims]
         for path in (*ledger.BOOK.glob("*.ipynb"), *ledger.BOOK.glob("atlas/*.ipynb")):
             self.env.note_dependency(str(path))
-        told = marks.told_by_page(ledger.BOOK)
+        told = verdict_marks.marked_claims_by_page(ledger.BOOK)
         return ledger_html.form(claims, told) + ledger_html.table(claims, addresses, told)
 
 

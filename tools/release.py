@@ -277,7 +277,7 @@ def main() -> None:
         sys.exit(f"{error}")
 
 
-def told(version: str, dry: bool) -> None:
+def print_summary(version: str, dry: bool) -> None:
     """Print what has been made and what comes next."""
     for path in sorted(OUT.iterdir()):
         print(f"{path.stat().st_size:12,} bytes  {path.relative_to(ROOT)}")

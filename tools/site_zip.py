@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 import built_site
-from alone import alone
+from build_lock import alone
 
 TARGET = built_site.ROOT / "_build" / "positional-encoding-book.zip"
 FOLDER = "positional-encoding-book"

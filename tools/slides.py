@@ -16,7 +16,7 @@ from html import escape
 import built_site
 import decks
 import vendored
-from alone import alone
+from build_lock import alone
 
 TARGET = built_site.ROOT / "_build" / "slides"
 STATIC = (

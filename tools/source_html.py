@@ -20,7 +20,7 @@ def numbers(entries: dict[str, list[dict]]) -> str:
     )
     heads = "".join(f'<th scope="col">{words}</th>' for words in ("source", "a row", "none needed"))
     return (
-        f"<p>{told(everything)}</p>"
+        f"<p>{coverage_text(everything)}</p>"
         f'<table class="posenc-definitions"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table>"
     )
@@ -32,7 +32,7 @@ def _cells(entries: list[dict]) -> str:
     return f"<td>{with_row}</td><td>{len(entries) - with_row}</td>"
 
 
-def told(entries: list[dict]) -> str:
+def coverage_text(entries: list[dict]) -> str:
     """Return in words how many sentences have a row."""
     with_row = sum("rows" in one for one in entries)
     return (
@@ -66,7 +66,7 @@ def listed(entries: list[dict], claims: list[dict], link: Link) -> str:
     named = {claim_id for one in entries for claim_id in one.get("rows", [])}
     other = [link(claim["id"]) for claim in claims if claim["id"] not in named]
     beside = f"<p>Rows beside no sentence, about formulas, tables or code: {', '.join(other)}.</p>"
-    return f"<p>{told(entries)}</p>{folded}{beside if other else ''}"
+    return f"<p>{coverage_text(entries)}</p>{folded}{beside if other else ''}"
 
 
 def _section(name: str, entries: list[dict], link: Link) -> str:

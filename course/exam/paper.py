@@ -57,7 +57,7 @@ def _piece(text: str) -> str:
     return html
 
 
-def said(number: float) -> str:
+def number_text(number: float) -> str:
     """Return an answer as a teacher reads it: whole, or with four significant digits."""
     whole = float(number).is_integer() or abs(number) >= 1000
     return f"{number:,.0f}" if whole else f"{number:.4g}"
@@ -99,6 +99,6 @@ def options(one: Choice, answers: bool) -> str:
 def _blank(one: Number, answers: bool) -> str:
     if not answers:
         return '<div class="work"></div><p>Answer: <span class="blank">&nbsp;</span></p>'
-    near = f", give or take {said(one.tolerance)}" if one.tolerance else ", exactly"
-    key = f'<p class="right">Answer: {said(one.answer)}{near}</p>'
+    near = f", give or take {number_text(one.tolerance)}" if one.tolerance else ", exactly"
+    key = f'<p class="right">Answer: {number_text(one.answer)}{near}</p>'
     return f'{key}<p class="why">{markdown(one.why)}</p>'

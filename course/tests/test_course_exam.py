@@ -283,7 +283,7 @@ def test_the_paper_gives_nothing_away_and_the_answers_give_all():
         assert f"Answer: {right}</p>" in key
     for one in exam.numbers:
         assert paper.markdown(one.text) in blank
-        assert f"Answer: {paper.said(one.answer)}" in key
+        assert f"Answer: {paper.number_text(one.answer)}" in key
         assert paper.markdown(one.why) not in blank
     assert 'class="right"' not in blank
     assert f"{exam.points} points in all" in blank
@@ -307,7 +307,7 @@ def test_a_line_of_a_question_becomes_html(text, html):
 
 
 def test_numbers_are_said_as_a_teacher_reads_them():
-    said = [paper.said(x) for x in (6.0, 0.123456, 159999.9999, 6813872.0, -0.5)]
+    said = [paper.number_text(x) for x in (6.0, 0.123456, 159999.9999, 6813872.0, -0.5)]
     assert said == ["6", "0.1235", "160,000", "6,813,872", "-0.5"]
 
 

@@ -70,7 +70,7 @@ def largest(a: Tensor, b: Tensor) -> float:
     return float((a - b).abs().max())
 
 
-def said(error: Exception) -> str:
+def error_summary(error: Exception) -> str:
     """Return kind and beginning of an error."""
     return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:80]}".strip(": ")
 
@@ -99,7 +99,7 @@ def axis(module: nn.Module, x: Tensor, time: int) -> str:
     try:
         given = module(x) - x
     except Exception as error:
-        return f"stops, {said(error)}"
+        return f"stops, {error_summary(error)}"
     varies = {
         name: largest(given, given.narrow(dim, 0, 1)) > EXACT
         for name, dim in (("time", time), ("batch", 1 - time))
@@ -196,7 +196,7 @@ def heads(cls: type) -> dict[str, Any]:
             made(cls, emb_size=D_MODEL, num_heads=n, seq_len=LENGTH, dropout=0.0)(x)
             found[str(n)] = "runs"
         except Exception as error:
-            found[str(n)] = f"stops, {said(error)}"
+            found[str(n)] = f"stops, {error_summary(error)}"
     return {"by_heads": found}
 
 
@@ -220,7 +220,7 @@ def answered(module: nn.Module, given: object) -> str:
     try:
         module(given)
     except Exception as error:
-        return f"stops, {said(error)}"
+        return f"stops, {error_summary(error)}"
     return "runs"
 
 
@@ -263,7 +263,7 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
         with torch.no_grad():
             return PROBES[order["probe"]](taken(order))
     except Exception as error:
-        return {"error": said(error)}
+        return {"error": error_summary(error)}
 
 
 def apart(order: dict[str, Any], path: Path, seconds: float) -> None:

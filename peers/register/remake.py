@@ -331,7 +331,7 @@ def family(kind):
         if default.get("rope_interleave") is not None:
             found["pairing_switch"] = "rope_interleave"
         found |= _schedules(kind, small)
-        if told := _told(kind, small, one):
+        if told := _warnings(kind, small, one):
             found["reads"] = told
     elif any(row["turning"] for _, row in rows.values()):
         raise ValueError("its queries change with the position, but do not turn")
@@ -391,7 +391,7 @@ def _wide(kind, small, head_dim):
     return _changed(kind, small, **{width: 2 * small[width]})[1].get("head_dim") == head_dim
 
 
-def _told(kind, small, plain):
+def _warnings(kind, small, plain):
     """Return entries that earlier code had, and that move what turns, or how fast."""
     found = []
     half = plain["head_dim"] // 2

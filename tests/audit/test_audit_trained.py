@@ -10,9 +10,9 @@ from posenc_book.audit.claims import claim
 from posenc_book.audit.outcomes import Outcome
 from posenc_book.audit.rules import Decision
 from posenc_book.audit.survey import trained
+from posenc_book.read.classification import edition2
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification import second
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification.edition2 import Accuracies
 
 ENCODINGS = protocols.ENCODINGS
 SETS = protocols.UP_TO_100[:16]
@@ -54,7 +54,7 @@ def test_the_order_is_judged_on_the_methods_of_the_survey_in_its_columns_order(m
     ranks = np.mean([printed.average_ranks(one) for one in printed.TABLES], axis=0)
     assert judged.encodings == tuple(trained.METHODS)
     assert np.array_equal(np.argsort(-judged.scores.mean((0, 2))), np.argsort(ranks))
-    assert judged.datasets == second.deciding(judged).datasets
+    assert judged.datasets == edition2.deciding(judged).datasets
 
 
 def test_the_opposite_order_is_not_reproduced_and_never_refuted():
@@ -208,7 +208,7 @@ def test_what_the_edition_lacks_of_the_first_tier_is_counted(monkeypatch):
     def whole(model):
         return replace(grid(model, nothing), datasets=protocols.DATASETS)
 
-    monkeypatch.setattr(trained.second, "load_grid", lambda model: grid(model, nothing))
+    monkeypatch.setattr(trained.edition2, "load_grid", lambda model: grid(model, nothing))
     assert "16 of 19 with steps as tokens and 16 of 38 with patches" in trained.missing()
-    monkeypatch.setattr(trained.second, "load_grid", whole)
+    monkeypatch.setattr(trained.edition2, "load_grid", whole)
     assert trained.missing() == ""

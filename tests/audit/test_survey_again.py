@@ -55,4 +55,4 @@ def test_a_sentence_has_numbers_conditions_and_the_verdict():
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_each_of_the_four_has_its_sentence(name):
-    assert again.said(name).startswith(again.OPENING)
+    assert again.ledger_sentence(name).startswith(again.OPENING)

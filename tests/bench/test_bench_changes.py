@@ -70,7 +70,7 @@ def test_a_report_of_one_version_says_nothing_of_changes(tmp_path):
 
 
 def test_three_names_are_listed():
-    (sentence,) = changes.said(
+    (sentence,) = changes.change_sentences(
         [Change(n) for n in ("t5", "dft", "Alibi")], "run", "runs", ("", "go")
     )
     assert sentence == "3 runs with earlier code of the encodings Alibi, dft and t5 go."

@@ -99,14 +99,14 @@ def test_the_answer_and_its_sentence(differences, answer):
         "undecided": "MyGestures cannot decide whether `rotary` is above or below `none`: more "
         "resamples or more series are needed.",
     }
-    assert paired.said([gain]) == said[answer]
+    assert paired.verdict_sentence([gain]) == said[answer]
 
 
 def test_of_many_encodings_the_sentence_gives_the_number():
     gains = [
         paired.PairedGain("Libras", f"e{i}", (0.0,) * 5, -1.0, 1.0, 1.0, 1.0) for i in range(9)
     ]
-    assert "whether any of 9 encodings is above or below" in paired.said(gains)
+    assert "whether any of 9 encodings is above or below" in paired.verdict_sentence(gains)
 
 
 def test_nothing_is_within_a_point_in_a_metric_that_has_none():

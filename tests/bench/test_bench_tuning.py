@@ -214,7 +214,7 @@ TUNED += ["--encodings", "none", "--profile", "smoke", "--device", "cpu", "--out
 
 def test_many_failures_are_counted_not_listed():
     kinds = [records.failed(cell(f"e{i}"), "no", device="cpu", seconds=0.0) for i in range(12)]
-    lines = failures.said([(Path("r.jsonl"), kinds)])
+    lines = failures.summary_lines([(Path("r.jsonl"), kinds)])
     assert lines[10:] == ["... and 2 more of them", *lines[11:]]
     assert "status r.jsonl" in lines[11]
 

@@ -18,7 +18,7 @@ from posenc_book.bench import build, fingerprints, names, tuning
 from posenc_book.bench.build import MODELS
 from posenc_book.command_line import parser
 from posenc_book.read import digests, results
-from posenc_book.read.classification import baselines, edition, second
+from posenc_book.read.classification import baselines, edition, edition2
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.records import cases, records
 from posenc_book.records.settings import Settings
@@ -202,7 +202,7 @@ def test_a_changed_accuracy_is_refused_by_name_of_the_file(copied):
     with pytest.raises(ValueError, match=rf"{path} must begin with the scores that edition 2026"):
         results.load_records("second-Libras")
     with pytest.raises(ValueError, match="a line was changed or taken away"):
-        second.load_grid("patch")
+        edition2.load_grid("patch")
 
 
 def test_a_line_taken_away_is_refused_and_one_more_is_not(copied):

@@ -178,7 +178,7 @@ def test_effects_and_intervals_are_those_of_blocks():
     for effect, mean in zip(found, (-0.05, 0.0, 0.04), strict=True):
         assert effect.interval.mean == pytest.approx(mean, abs=1e-9)
         assert effect.interval == t_interval(effect.differences.mean(1))
-    assert verdict.said(one, errors, found) == [
+    assert verdict.verdict_sentences(one, errors, found) == [
         "sales decides: sinusoidal has smaller errors than none; t5 has larger errors than none; "
         "rotary has errors within 3 % of those of none."
     ]
@@ -191,7 +191,7 @@ def test_a_difference_that_is_small_enough_is_called_equal():
     errors = known(one, {"rotary": -0.01}, 0.002)
     [found] = verdict.effects(one, errors, 0.03)
     assert (found.answer, found.p_value < LEVEL) == ("equal", True)
-    assert verdict.said(one, errors, [found]) == [
+    assert verdict.verdict_sentences(one, errors, [found]) == [
         "sales decides: rotary has errors within 3 % of those of none."
     ]
 
@@ -200,7 +200,7 @@ def test_what_cannot_be_told_comes_with_how_many_blocks_would_be_needed():
     one = plan()
     errors = known(one, {"sinusoidal": 0.0, "rotary": 0.01, "t5": -0.01}, 0.05)
     found = verdict.effects(one, errors, 0.03)
-    first, second = verdict.said(one, errors, found)
+    first, second = verdict.verdict_sentences(one, errors, found)
     assert first == "sales cannot decide whether sinusoidal, rotary or t5 is of use."
     needed = verdict.blocks_needed(found[0], 3)
     assert 25 < needed < 60
@@ -211,7 +211,7 @@ def test_what_cannot_be_told_comes_with_how_many_blocks_would_be_needed():
     wide_found = verdict.effects(one, wide, 0.03)
     assert 6 < verdict.blocks_needed(wide_found[0], 3) / needed < 11
     hopeless = verdict.effects(one, known(one, {"sinusoidal": 0.0}, 5.0), 0.03)
-    assert "name a larger --margin" in verdict.said(one, errors, hopeless)[1]
+    assert "name a larger --margin" in verdict.verdict_sentences(one, errors, hopeless)[1]
 
 
 def test_seeds_that_scatter_are_the_cheaper_remedy():
@@ -220,10 +220,10 @@ def test_seeds_that_scatter_are_the_cheaper_remedy():
     for by_seed, told in ((0.3, True), (0.03, False)):
         moved = 0.1 * blocks + by_seed * seeds
         errors = {("patches_flat", "none"): none, ("patches_flat", "rotary"): np.exp(moved)}
-        said = verdict.said(one, errors, verdict.effects(one, errors, 0.03))
+        said = verdict.verdict_sentences(one, errors, verdict.effects(one, errors, 0.03))
         assert any("Most of the scatter is that of seeds" in s for s in said) == told
     alone = {place: error[:, :1] for place, error in errors.items()}
-    said = verdict.said(one, alone, verdict.effects(one, alone, 0.03))
+    said = verdict.verdict_sentences(one, alone, verdict.effects(one, alone, 0.03))
     assert "With one seed its luck is part of the scatter" in said[-1]
 
 
@@ -232,7 +232,9 @@ def test_few_blocks_decide_nothing():
     errors = known(one, {"sinusoidal": -0.5}, 0.001)
     found = verdict.effects(one, errors, 0.03)
     assert [e.answer for e in found] == ["undecided"]
-    assert "4 blocks are too few, take at least 5" in verdict.said(one, errors, found)[0]
+    assert (
+        "4 blocks are too few, take at least 5" in verdict.verdict_sentences(one, errors, found)[0]
+    )
 
 
 def test_chance_alone_is_seldom_called_a_difference():
@@ -250,10 +252,12 @@ def test_a_baseline_that_is_ahead_of_all_is_named():
     one = plan()
     errors = known(one, {"sinusoidal": -0.05}, 0.01)
     errors["linear", "none"] = 0.5 * errors["patches_flat", "none"]
-    said = verdict.said(one, errors, verdict.effects(one, errors, 0.03))
+    said = verdict.verdict_sentences(one, errors, verdict.effects(one, errors, 0.03))
     assert said[-1].startswith("But linear has a smaller error")
     errors["linear", "none"] *= 4
-    assert not verdict.said(one, errors, verdict.effects(one, errors, 0.03))[-1].startswith("But")
+    assert not verdict.verdict_sentences(one, errors, verdict.effects(one, errors, 0.03))[
+        -1
+    ].startswith("But")
 
 
 def test_a_promotion_that_is_known_ahead_is_used(tmp_path, call, monkeypatch):

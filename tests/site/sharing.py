@@ -3,7 +3,7 @@
 # The mark `xdist_group` of pytest-xdist 3.8 does nothing with pytest 9.2.
 TOGETHER = {
     "test_pages.py": "every page, parsed",
-    "test_moved.py": "every page, parsed",
+    "test_old_addresses.py": "every page, parsed",
     "test_explorables_browser.py": "the page with all figures",
     "test_living_browser.py": "the page with a model",
     "test_run_browser.py": "Python for the browser",

@@ -8,7 +8,6 @@ import pytest
 from nbformat.v4 import new_markdown_cell
 
 import atlas
-from marks import MARK
 from posenc_book.atlas import card, cards
 from posenc_book.atlas.card import FAMILIES
 from posenc_book.atlas.facts import facts
@@ -18,6 +17,7 @@ from posenc_book.read.classification import edition
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.lengths import plan
 from posenc_book.read.lengths import read as lab
+from verdict_marks import MARK
 
 N_LATER = atlas.COUNTS[len(protocols.LATER)]
 

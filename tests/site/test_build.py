@@ -19,10 +19,10 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 import build
-from alone import alone
+from build_lock import alone
 
 CONFIG = """\
-extensions = ["unchanged"]
+extensions = ["incremental_build"]
 html_theme = "basic"
 html_static_path = ["assets"]
 html_css_files = ["look.css"]
@@ -136,7 +136,10 @@ def test_a_picture_that_no_page_shows_goes(book):
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_label_that_two_pages_use_is_said_however_many_read_them(book, processes):
-    book.write("conf.py", CONFIG.replace('["unchanged"]', '["unchanged", "said_twice"]'))
+    book.write(
+        "conf.py",
+        CONFIG.replace('["incremental_build"]', '["incremental_build", "duplicate_labels"]'),
+    )
     names = [f"page{number}" for number in range(6)]
     listed = "".join(f"   {name}\n" for name in names)
     book.write("index.rst", f"{INDEX}{listed}")

@@ -11,7 +11,7 @@ import yaml
 from sitefiles import ROOT, notebook_paths
 
 import colab
-import moved
+import redirects
 
 FREEZE = """\
 numpy==2.1.3
@@ -69,7 +69,7 @@ def added_by_cells() -> set[str]:
 def test_what_was_measured_with_colabs_versions_fits_in_two_gigabytes():
     """A new notebook need not be among it: the Colab workflow runs all of a pull request."""
     names = {p.relative_to(ROOT / "book").with_suffix("").as_posix() for p in notebook_paths()}
-    names |= {old.removeprefix("book/") for old in moved.PAGES}  # part of another one by now
+    names |= {old.removeprefix("book/") for old in redirects.PAGES}  # part of another one by now
     assert set(MEASURED["notebooks"]) <= names
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "colab.yml").read_text())
     assert "book/*.ipynb" in workflow[True]["pull_request"]["paths"]  # YAML reads `on` as true

@@ -11,7 +11,7 @@ from parsing import parsed
 from sitefiles import ROOT, toc_files
 from sphinx_exercise.nodes import solution_node
 
-import one_fold
+import solution_folds
 
 NOT_TAUGHT = "The Audit"  # its pages are numbered, and are no chapters
 ALSO_TAUGHT = (
@@ -152,7 +152,7 @@ def test_the_folded_cells_of_a_solution_move_into_it_and_are_folded_no_more():
     solution = solution_node("", nodes.title(), nodes.section("", nodes.paragraph()))
     mine, also_mine, open_one, later = cell("all"), cell("all"), cell(), cell("all")
     page = nodes.section("", cell("all"), solution, mine, also_mine, open_one, later)
-    one_fold.take_in(solution)
+    solution_folds.take_in(solution)
     assert solution[-1].children[1:] == [mine, also_mine]
     assert not any("hide_mode" in one for one in (mine, also_mine))
     assert page.children[1:] == [solution, open_one, later]
@@ -162,7 +162,7 @@ def test_the_folded_cells_of_a_solution_move_into_it_and_are_folded_no_more():
 def test_a_solution_without_cells_stays_as_it_is():
     solution = solution_node("", nodes.title(), nodes.section("", nodes.paragraph()))
     page = nodes.section("", solution, cell("input"))
-    one_fold.take_in(solution)
+    solution_folds.take_in(solution)
     assert len(solution[-1]) == 1
     assert len(page) == 2
 

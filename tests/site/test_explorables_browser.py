@@ -597,7 +597,7 @@ REFERENCES = {
         ([share], at_birth.top(share)) for share in rng.uniform(0.3, 300, 20).tolist()
     ),
     ("at-birth", "said"): lambda rng: (
-        ([share], at_birth.said(share)) for share in rng.uniform(0.3, 40, 20).tolist()
+        ([share], at_birth.share_text(share)) for share in rng.uniform(0.3, 40, 20).tolist()
     ),
     ("drowning", "added"): all_numbers,
     ("drowning", "share"): all_shares,

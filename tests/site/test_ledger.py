@@ -14,9 +14,9 @@ from sitefiles import ROOT, toc_files
 import fill
 import ledger
 import ledger_html
-import marks
 import repository
 import sources
+import verdict_marks
 from posenc_book.audit import ledger as packaged
 from posenc_book.audit.claims import LOOK, MIME, SHOWN_MIME, Shown, claim, untestable
 from posenc_book.audit.outcomes import DEFINITIONS, Outcome
@@ -191,7 +191,7 @@ def test_the_audit_of_a_source_has_a_place_for_each_of_its_claims(source):
     cells = [cell for path in paths for cell in json.loads(path.read_text())["cells"]]
     text = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
     headed = re.findall(r"^### ([A-Z]\d+): .+\n\n\*.+\]\(\.\./[\w-]+\.ipynb\)\.\*", text, re.M)
-    marked = [found["id"] for found in marks.MARK.finditer(text)]
+    marked = [found["id"] for found in verdict_marks.MARK.finditer(text)]
     theirs = [c["id"] for c in CLAIMS if c["source"] == source and "code" not in c["place"]]
     code_too = {c["id"] for c in CLAIMS if c["source"] == source} - {*theirs}
     assert {*headed, *marked} - code_too == {*theirs}
@@ -210,7 +210,7 @@ def test_the_copy_in_the_package_is_the_ledger():
 
 
 def test_no_mark_and_no_shown_verdict_is_stale():
-    wanted = marks.renewed(CLAIMS, packaged.book(), ledger.BOOK)
+    wanted = verdict_marks.renewed(CLAIMS, packaged.book(), ledger.BOOK)
     assert len(wanted) >= 5
     stale = [path.name for path, text in wanted.items() if path.read_text("utf-8") != text]
     assert stale == [], "run `make ledger`"
@@ -224,11 +224,11 @@ def test_a_mark_needs_its_id_only_and_stays_as_it_is():
         "anchor": "audit/a.ipynb#claim-B1",
     }
     rows = {"B1": row}
-    once = marks.with_marks("So <sup>[B1]()</sup>.", rows, "", "page")
+    once = verdict_marks.with_marks("So <sup>[B1]()</sup>.", rows, "", "page")
     assert once.startswith("So <sup>[✎ B1](audit/a.ipynb#claim-B1 \"slip: A 'x' / b. (First")
-    assert marks.with_marks(once, rows, "", "page") == once
-    assert "](a.ipynb#claim-B1 " in marks.with_marks(once, rows, "audit", "page")
-    assert "](../a.ipynb#" in marks.mark({**row, "anchor": "a.ipynb#claim-B1"}, "audit")
+    assert verdict_marks.with_marks(once, rows, "", "page") == once
+    assert "](a.ipynb#claim-B1 " in verdict_marks.with_marks(once, rows, "audit", "page")
+    assert "](../a.ipynb#" in verdict_marks.mark({**row, "anchor": "a.ipynb#claim-B1"}, "audit")
 
 
 def test_a_stale_mark_is_renewed_wherever_it_stands(tmp_path):
@@ -239,19 +239,19 @@ def test_a_stale_mark_is_renewed_wherever_it_stands(tmp_path):
     output = {"data": {SHOWN_MIME: {"id": "B1"}, "text/plain": ["old"]}}
     shown = {"cell_type": "code", "source": ["show('B1')"], "outputs": [output]}
     (tmp_path / "n.ipynb").write_text(json.dumps({"cells": [cell, shown]}))
-    found = marks.renewed(CLAIMS, "https://a.org/", tmp_path)
+    found = verdict_marks.renewed(CLAIMS, "https://a.org/", tmp_path)
     assert {path.name for path in found} == {"page.md", "n.ipynb"}
     assert "✗" not in found[tmp_path / "page.md"]
     told = json.loads(found[tmp_path / "n.ipynb"])["cells"]
-    assert marks.mark(CLAIMS[0]) in "".join(told[0]["source"])
+    assert verdict_marks.mark(CLAIMS[0]) in "".join(told[0]["source"])
     assert "".join(told[1]["outputs"][0]["data"]["text/plain"]) == str(
         Shown(CLAIMS[0], "https://a.org/")
     )
 
 
 def test_a_mark_without_a_verdict_is_refused():
-    with pytest.raises(marks.MarkError, match=r"page marks claim B99"):
-        marks.with_marks("<sup>[B99]()</sup>", {}, "", "page")
+    with pytest.raises(verdict_marks.MarkError, match=r"page marks claim B99"):
+        verdict_marks.with_marks("<sup>[B99]()</sup>", {}, "", "page")
 
 
 # Pages on which readers look something up: their marks stay in sight.
@@ -263,7 +263,7 @@ LOOKED_UP = FAMILIES | {
 
 
 def test_every_chapter_that_tells_statements_says_at_its_end_how_many():
-    told = marks.told_by_page(ledger.BOOK)
+    told = verdict_marks.marked_claims_by_page(ledger.BOOK)
     closed = {
         path.stem: fill.names(path)
         for path in ledger.BOOK.glob("*.ipynb")
@@ -279,7 +279,7 @@ def test_what_a_chapter_tells_is_counted_once_with_what_was_wrong(tmp_path):
     shown = {"cell_type": "code", "source": ["<sup>[B9]()</sup>"], "outputs": [output]}
     (tmp_path / "a.ipynb").write_text(json.dumps({"cells": [cell, shown]}))
     (tmp_path / "b.ipynb").write_text(json.dumps({"cells": []}))
-    assert marks.told_by_page(tmp_path) == {"a": {"B1", "F3"}}
+    assert verdict_marks.marked_claims_by_page(tmp_path) == {"a": {"B1", "F3"}}
     assert checked._said(["slip", "refuted", "confirmed"]) == "3 statements, 2 corrected"
     assert checked._said(["not reproduced"]) == "1 statement, none corrected"
 

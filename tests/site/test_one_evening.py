@@ -9,7 +9,7 @@ from parsing import parsed
 from pypdf import PdfReader
 from sitefiles import ROOT, toc_files
 
-import shape
+import chapter_times
 
 NAME = "book/one-evening"
 MOST_WORDS = 3300
@@ -21,11 +21,11 @@ CHAPTER = re.compile(r"\]\(([\w-]+)\.ipynb\)[^\n]*$")  # a link in the last line
 
 def sections() -> list[str]:
     """Return the sections of the page, the first one with the opening."""
-    return re.split(r"\n(?=## )", shape.markdown(NOTEBOOK))[1:]
+    return re.split(r"\n(?=## )", chapter_times.markdown(NOTEBOOK))[1:]
 
 
 def test_it_is_short_and_has_six_figures_that_answer():
-    one = shape.shape(PATH)
+    one = chapter_times.shape(PATH)
     code = [cell.source for cell in NOTEBOOK.cells if cell.cell_type == "code"]
     names = re.findall(r'explorables\.show\("([\w-]+)"\)', "\n".join(code))
     assert one.words <= MOST_WORDS
@@ -34,7 +34,7 @@ def test_it_is_short_and_has_six_figures_that_answer():
 
 
 def test_it_has_no_proofs_no_exercises_and_no_marks():
-    text = shape.markdown(NOTEBOOK)
+    text = chapter_times.markdown(NOTEBOOK)
     assert not re.search(r":{3,}\{|<sup>|\$|#claim-", text)
 
 
@@ -54,7 +54,7 @@ def test_it_stands_behind_the_chapters_and_before_the_questions():
 
 
 def test_the_first_page_offers_it_as_its_first_door():
-    text = shape.markdown(nbformat.read(ROOT / "book" / "intro.ipynb", as_version=4))
+    text = chapter_times.markdown(nbformat.read(ROOT / "book" / "intro.ipynb", as_version=4))
     [door, *_] = re.findall(r":::\{grid-item-card\}.*?\n:::", text, re.DOTALL)
     assert "(one-evening.ipynb)" in door
 

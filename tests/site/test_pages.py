@@ -18,12 +18,12 @@ from sitefiles import ROOT, notebook_paths, toc_files
 import book_pdf
 import citing
 import content_policy
-import finding
 import lean_code
 import ledger
-import moved
+import page_metadata
 import picture
 import program_states
+import redirects
 import repository
 import results_editions
 import wheels
@@ -136,7 +136,9 @@ def test_only_a_page_that_runs_its_code_may_start_a_worker(site):
 def test_scripts_that_left_their_pages_are_there(site):
     for path in built(site):
         for script in parsed(path).find_all("script", src=re.compile("_static/inline/")):
-            place = script["src"].removeprefix(finding.folder())  # of the page for lost addresses
+            place = script["src"].removeprefix(
+                page_metadata.folder()
+            )  # of the page for lost addresses
             assert (path.parent / place).is_file()
 
 
@@ -329,10 +331,10 @@ def test_front_page_leads_to_the_introduction(site):
 def test_pages_are_those_of_this_tree(site):
     built = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.html")}
     pages = {page for page in built if not page.startswith("_static/")}
-    assert pages - {"index", "search", "404"} == {*toc_files(), *moved.PAGES}
+    assert pages - {"index", "search", "404"} == {*toc_files(), *redirects.PAGES}
 
 
-@pytest.mark.parametrize(("old", "new"), moved.PAGES.items())
+@pytest.mark.parametrize(("old", "new"), redirects.PAGES.items())
 def test_an_old_address_leads_on(site, old, new):
     page = parsed(site / f"{old}.html")
     script = page.find("script")

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-import moved
+import redirects
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def site(tmp_path_factory):
         html_title="A book", project="", root_doc="book/intro", html_favicon="book/a/icon.svg"
     )
     builder = SimpleNamespace(format="html")
-    moved.write(SimpleNamespace(builder=builder, outdir=out, config=config), None)
+    redirects.write(SimpleNamespace(builder=builder, outdir=out, config=config), None)
     return out
 
 

@@ -71,7 +71,7 @@ def test_the_page_shows_each_sentence_and_each_row_of_a_source():
 
 
 def test_counts_add_up():
-    assert re.findall(r"\d+", source_html.told(EVERY)) == [
+    assert re.findall(r"\d+", source_html.coverage_text(EVERY)) == [
         str(len(EVERY)),
         str(sum("rows" in one for one in EVERY)),
         str(sum("kind" in one for one in EVERY)),

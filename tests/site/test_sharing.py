@@ -8,7 +8,7 @@ from sharing import TOGETHER, together
 
 ASKED = [
     "tests/site/test_pages.py::test_ids_are_unique[book/intro]",
-    "tests/site/test_moved.py::test_what_has_moved_is_there",
+    "tests/site/test_old_addresses.py::test_what_has_moved_is_there",
     "tests/site/test_browser.py::test_page[book/intro]",
     "tests/site/test_browser.py::test_page[book/rotary]",
 ]

@@ -13,12 +13,12 @@ from posenc_book.read import results
 from posenc_book.read.classification import (
     baselines,
     edition,
+    edition2,
     found,
     found_tables,
     sanity,
-    second,
 )
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification.edition2 import Accuracies
 from posenc_book.records import cases
 from posenc_book.statistics import counts, friedman
 
@@ -105,7 +105,7 @@ def n_test(name):
 
 @pytest.mark.parametrize("model", ["patch", "time_series"])
 def test_ranks_and_signs_of_the_edition_are_those_of_the_counts(model):
-    grid = second.load_grid(model)
+    grid = edition2.load_grid(model)
     fractions, units = exact(grid), grid.units()
     means = units.scores.mean(2)
     for rounded, row in zip(means.round(friedman.DECIMALS), fractions.values(), strict=True):
@@ -125,4 +125,4 @@ def test_ranks_and_signs_of_the_edition_are_those_of_the_counts(model):
 def test_means_on_the_limit_of_the_rope_are_equal_to_it():
     gains = [[0.01 + 0.03, 0.01 - 0.03, 0.01, 0.01, 0.01]] * 6
     assert np.mean(gains[0]) != 0.01
-    assert second.equality.signed_rank(gains, rope=0.01).equal == 1
+    assert edition2.equality.signed_rank(gains, rope=0.01).equal == 1

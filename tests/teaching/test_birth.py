@@ -58,7 +58,7 @@ def test_the_sentence_names_the_numbers_of_its_bars():
     assert said.startswith("ALiBi, 1 layer:")
     first = at_birth.stored()["alibi"][0]
     for value in (first[0], first[-2], first[-1]):
-        assert f"{at_birth.said(value)} times" in said
+        assert f"{at_birth.share_text(value)} times" in said
 
 
 def test_the_figure_of_training_leaves_the_last_token_out(drawn):

@@ -23,8 +23,8 @@ from posenc_book.explorables.controls import Range
 from posenc_book.guide import explorables
 from posenc_book.read.classification import fair, one_more_split, trained_again
 from posenc_book.read.classification import protocol as protocols
+from posenc_book.read.classification.edition2 import Accuracies, load_grid
 from posenc_book.read.classification.explorable import FOLLOWED, TOKENS, Benchmark
-from posenc_book.read.classification.second import Accuracies, load_grid
 from posenc_book.read.range_probe.explorable import FORMULAS, TITLES, by_formula, by_offset
 from posenc_book.records import paired
 from posenc_book.statistics import counts
@@ -445,7 +445,7 @@ def test_what_is_told_of_the_benchmark_is_counted_from_the_edition():
         means = 100 * counts.mean(grid.scores)
         gained = means[:, 1:].mean(1) - means[:, 0]
         for place, name in enumerate(FOLLOWED, 1):
-            told = figure.told(tokens, name)
+            told = figure.set_counts(tokens, name)
             assert told["much"] == (gained >= 10).sum()
             assert told["little"] == (gained < 2).sum()
             above = (means[:, 1:] > means[:, [place]]).sum(1)
@@ -456,13 +456,13 @@ def test_what_is_told_of_the_benchmark_is_counted_from_the_edition():
 @pytest.mark.parametrize("choice", [("words", "rotary"), ("steps", "alibi")])
 def test_a_choice_that_there_is_not_is_named(choice):
     with pytest.raises(ValueError, match="must be one of"):
-        Benchmark({}).told(*choice)
+        Benchmark({}).set_counts(*choice)
 
 
 def test_before_any_set_is_whole_the_benchmark_says_so():
     figure = Benchmark({})
     assert "no row yet" in figure.html()
-    assert all(figure.told(tokens, "rotary")["sets"] == 0 for tokens in TOKENS)
+    assert all(figure.set_counts(tokens, "rotary")["sets"] == 0 for tokens in TOKENS)
 
 
 def test_a_text_that_is_pulled_longer_breaks_beyond_training_and_is_mended():

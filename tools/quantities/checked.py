@@ -1,6 +1,6 @@
 """How many statements of the sources a chapter tells, and how many of them had to be corrected."""
 
-import marks
+import verdict_marks
 from posenc_book.audit import ledger
 from quantities.first_page import CORRECTED
 from repository import ROOT
@@ -11,7 +11,7 @@ def told():
     verdicts = {row["id"]: row["verdict"] for row in ledger.rows()}
     return {
         page: _said([verdicts[one] for one in ids])
-        for page, ids in marks.told_by_page(ROOT / "book").items()
+        for page, ids in verdict_marks.marked_claims_by_page(ROOT / "book").items()
     }
 
 

@@ -5,8 +5,8 @@ from functools import cache
 
 import yaml
 
+import chapter_times
 import repository
-import shape
 from posenc_book.audit import ledger
 from posenc_book.audit.outcomes import Outcome
 from posenc_book.quantities import _read, afterwards
@@ -73,8 +73,8 @@ def _timed():
     """Return the text of each page that states its times, in the order of the contents."""
     listed = re.findall(r"- file: (book/[\w-]+)$", (ROOT / "_toc.yml").read_text(), re.MULTILINE)
     paths = {p: path for p in listed if (path := ROOT / f"{p}.ipynb").is_file()}
-    texts = {page: shape.markdown(shape.read(path)) for page, path in paths.items()}
-    return {page: text for page, text in texts.items() if shape.stated(text)}
+    texts = {page: chapter_times.markdown(chapter_times.read(path)) for page, path in paths.items()}
+    return {page: text for page, text in texts.items() if chapter_times.stated(text)}
 
 
 def _path():
@@ -92,7 +92,9 @@ def path_to_the_gpt():
     """Chapters up to the one that says that its reader has finished, and hours by their times."""
     pages, texts = list(_timed()), list(_timed().values())
     last = next(n for n, text in enumerate(texts, start=1) if "**You have finished.**" in text)
-    to_read, to_do = (sum(one) / 60 for one in zip(*map(shape.stated, texts[:last]), strict=True))
+    to_read, to_do = (
+        sum(one) / 60 for one in zip(*map(chapter_times.stated, texts[:last]), strict=True)
+    )
     begun = sum(one in pages[:last] for part in _path().values() for one, *_ in part)
     counts = {"chapters": begun, "hours_to_read": to_read, "hours_of_exercises": to_do}
     return {what: _read.word(round(count)) for what, count in counts.items()}
@@ -103,7 +105,9 @@ def chapters():
     site, lines = repository.pages(repository.address()), []
     for caption, part in _path().items():
         texts = {page: _timed()[page] for pages in part for page in pages}
-        to_read, to_do = (sum(one) for one in zip(*map(shape.stated, texts.values()), strict=True))
+        to_read, to_do = (
+            sum(one) for one in zip(*map(chapter_times.stated, texts.values()), strict=True)
+        )
         titles = {page: re.search(r"^# ([^:\n]+)", text, re.M)[1] for page, text in texts.items()}
         links = (f"[{title}]({site}{page}.html)" for page, title in titles.items())
         times = f"{to_read} minutes to read, {to_do} for the exercises"

@@ -1,6 +1,6 @@
 """Constants of our code that prose tells."""
 
-import shape
+import chapter_times
 from posenc_book.bench import tuning
 from posenc_book.data.elevator import elevator
 from posenc_book.quantities import _read
@@ -11,17 +11,21 @@ from posenc_book.teaching import roles
 
 def reading():
     """Words a second, lines of code a minute, minutes a figure: the rule for stated times."""
-    words, left = divmod(shape.WORDS, 60)
+    words, left = divmod(chapter_times.WORDS, 60)
     if left:
-        raise ValueError(f"shape.WORDS must be a multiple of 60, got {shape.WORDS}")
-    counts = {"words": words, "lines": shape.LINES, "figure": shape.FIGURE}
+        raise ValueError(f"chapter_times.WORDS must be a multiple of 60, got {chapter_times.WORDS}")
+    counts = {"words": words, "lines": chapter_times.LINES, "figure": chapter_times.FIGURE}
     return {what: _read.word(count) for what, count in counts.items()}
 
 
 def exercises():
     """Minutes of each kind: the rule for stated times."""
-    short, study = shape.LONG["A warm-up"], shape.LONG["A small study"]
-    return {"short": _read.word(short), "study": str(study), "others": _read.word(shape.OTHERS)}
+    short, study = chapter_times.LONG["A warm-up"], chapter_times.LONG["A small study"]
+    return {
+        "short": _read.word(short),
+        "study": str(study),
+        "others": _read.word(chapter_times.OTHERS),
+    }
 
 
 def steps_of_a_trial():

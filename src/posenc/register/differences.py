@@ -26,7 +26,7 @@ def differences(one: "Description", other: "Description") -> str:
         "No difference." where both do the same.
     """
     lines = [
-        f"{name}: {_said(getattr(one, name))} | {_said(getattr(other, name))}"
+        f"{name}: {_short_value(getattr(one, name))} | {_short_value(getattr(other, name))}"
         for name in WHOLE
         if getattr(one, name) != getattr(other, name)
     ]
@@ -55,10 +55,10 @@ def _of_layer(one: Layer, other: Layer) -> Iterator[str]:
     one, other = replace(one, sources={}), replace(other, sources={})
     for name in (field.name for field in fields(Layer)):
         if (a := getattr(one, name)) != (b := getattr(other, name)):
-            yield f"  {name}: {_said(a)} | {_said(b)}"
+            yield f"  {name}: {_short_value(a)} | {_short_value(b)}"
 
 
-def _said(value: Any) -> str:
+def _short_value(value: Any) -> str:
     """Return a value in short."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "nothing"}[value]

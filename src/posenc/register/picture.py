@@ -53,7 +53,7 @@ def svg(description: "Description", title: str, style: str = STYLE) -> str:
         y = max(TOP + row * (rows[0] + 0.5), free)
         drawn.append(_beside(look, len(rows), y))
         free = y + LINE
-    label = f"{title}: {_said(places)}"
+    label = f"{title}: {_alt_text(places)}"
     tall = max(TOP + row * len(layers), free)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="layers" viewBox="0 0 {WIDTH} {tall:g}" '
@@ -145,7 +145,7 @@ def _words(look: Look) -> str:
     return f"{sight}, no positions" if look.door == "none" else sight
 
 
-def _said(places: dict[Look, list[int]]) -> str:
+def _alt_text(places: dict[Look, list[int]]) -> str:
     """Return the drawing in words, for who does not see it."""
     kinds = [f"{len(rows)} × {_words(look)}" for look, rows in places.items()]
     return f"{sum(map(len, places.values()))} layers: {'; '.join(kinds)}"

@@ -207,7 +207,7 @@ class Check:
             asked,
             outcome,
             expected="" if seen.said else self._in_words(due, opposite),
-            came=seen.said or _said(outcome, self.promise, holds, seen, due, opposite),
+            came=seen.said or _verdict_text(outcome, self.promise, holds, seen, due, opposite),
             smallest=seen.shown,
             number=seen.number,
             due=due,
@@ -257,7 +257,9 @@ class Check:
         return Finding(self.name, outcome, promise=word, page=self.page, **told)
 
 
-def _said(outcome: str, promise: str, holds: bool, seen: Seen, due: float, opposite: bool) -> str:
+def _verdict_text(
+    outcome: str, promise: str, holds: bool, seen: Seen, due: float, opposite: bool
+) -> str:
     note = f" ({seen.note})" if seen.note else ""
     number = "0" if seen.number < min(ROUNDING, due) else f"{seen.number:.2g}"
     number += note

@@ -55,13 +55,13 @@ def main(arguments: Sequence[str]) -> int:
         text = json.dumps(report, indent=1, ensure_ascii=False) if asked.json else text
         print(text, flush=True)
     except ValueError as error:
-        return _told(error, 2)
+        return _print_error(error, 2)
     except NoReport as error:
-        return _told(error, 1 if error.asked else 2)
+        return _print_error(error, 1 if error.asked else 2)
     except OSError as error:  # nobody reads, or the disk is full
         with suppress(OSError):
             sys.stdout.close()
-        return _told(f"the report could not be written: {error.strerror}", 2)
+        return _print_error(f"the report could not be written: {error.strerror}", 2)
     return 0 if report["passed"] else 1
 
 
@@ -78,7 +78,7 @@ def _words(asked: argparse.Namespace) -> dict[str, Any]:
     return words if asked.writes else {"width": asked.width, **words}
 
 
-def _told(error: object, status: int) -> int:
+def _print_error(error: object, status: int) -> int:
     print(f"posenc check: {error}", file=sys.stderr)
     return status
 

@@ -178,7 +178,7 @@ def _renewed(
         if contents[name] not in known
     )
     counted, end = ("stored baseline", "stored baselines"), "computed anew"
-    return changes.said(changed, *counted, (f"is {end}", f"are {end}"))
+    return changes.change_sentences(changed, *counted, (f"is {end}", f"are {end}"))
 
 
 def _splits(name: str, resamples: int, max_cases: int) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from posenc import _checks, encodings
-from posenc_book.bench import build, estimate, failures, jobs, local, renewed, stages, tuning
+from posenc_book.bench import build, estimate, failures, jobs, local, stages, staleness, tuning
 from posenc_book.bench import grid as grids
 from posenc_book.bench.driver import Cells, Driver, Engine, Summary
 from posenc_book.bench.progress import Plan, name_place
@@ -156,7 +156,7 @@ def failed_cells(
 
 def exit_code(failed: Sequence[tuple[Path, list[dict]]]) -> int:
     """Say which cells have failed, now or before, and return the exit code."""
-    lines = failures.said(failed)
+    lines = failures.summary_lines(failed)
     for line in lines:
         print(line)
     return 1 if lines else 0
@@ -192,7 +192,7 @@ def print_changes(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: boo
     """Say what is trained anew because an encoding's code or the series have changed."""
     from posenc_book.records import tables
 
-    for sentence in renewed.told(groups, out, label=tables.label, tuned=tuned):
+    for sentence in staleness.staleness_lines(groups, out, label=tables.label, tuned=tuned):
         print(sentence, flush=True)  # before what the training writes elsewhere
 
 
@@ -202,7 +202,7 @@ def print_estimate(groups: Sequence[Sequence[Settings]], train: Trainer) -> None
     if seconds:
         n = sum(map(len, groups))
         runs = "training run" if n == 1 else "training runs"
-        print(f"{n} {runs}, {estimate.said(seconds)} if none stops early", file=sys.stderr)
+        print(f"{n} {runs}, {estimate.duration_text(seconds)} if none stops early", file=sys.stderr)
 
 
 def lacking_tuned(

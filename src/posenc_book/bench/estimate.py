@@ -45,7 +45,7 @@ def _each(groups: Sequence[Sequence[Settings]], device: torch.device) -> list[fl
     return found
 
 
-def said(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Return a duration in words: "a few seconds", "40 seconds", "25 minutes", "3.5 hours"."""
     if seconds < 10:  # to start a process alone takes some
         return "a few seconds"

@@ -37,7 +37,7 @@ def again(n_mended: int) -> str:
     return f" ({n_mended} more before their code or series was changed)" if n_mended else ""
 
 
-def said(found: Iterable[tuple[Path, list[dict]]]) -> list[str]:
+def summary_lines(found: Iterable[tuple[Path, list[dict]]]) -> list[str]:
     """Return lines that name failed cells of several files, and say how to try them again."""
     found = [(path, records) for path, records in found if records]
     if not found:

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from posenc import _checks
 from posenc.models import LanguageModel
-from posenc_book.bench import build, failures, jobs, local, renewed, stopwatch
+from posenc_book.bench import build, failures, jobs, local, staleness, stopwatch
 from posenc_book.bench.course import learning_rate
 from posenc_book.bench.driver import Cells, Driver, Summary, deadline
 from posenc_book.bench.progress import Progress, name_place
@@ -168,7 +168,7 @@ def run(
     device = jobs.resolve_device(options.device)
     until = deadline(options.seconds)
     name_place(options.out)
-    for sentence in renewed.told(cells.groups(), options.out):
+    for sentence in staleness.staleness_lines(cells.groups(), options.out):
         print(sentence, flush=True)
     driver = Driver(
         cells,

@@ -124,7 +124,9 @@ def left_out(finished: list[dict], latest: list[dict]) -> list[str]:
             for kind, name in named.items()
         }
         found.append(Change(**changed))
-    return changes.said(found, "training run", "training runs", ("is left out", "are left out"))
+    return changes.change_sentences(
+        found, "training run", "training runs", ("is left out", "are left out")
+    )
 
 
 def score_table(scores: Scores) -> str:

@@ -127,7 +127,7 @@ def convert(
     _check_readable(path, folder.name, parts)
     for one, content in zip(names, parts, strict=True):
         _files.replace(one, content)
-    summary = _told(folder.name, found, held, classes)
+    summary = _read_summary(folder.name, found, held, classes)
     return f"{summary}; {_describe_times(found, unit)}" if unit else summary
 
 
@@ -356,7 +356,7 @@ def _channels(one: Series, unit: float) -> Iterator[str]:
         yield ",".join(values)
 
 
-def _told(
+def _read_summary(
     name: str, found: Sequence[Series], held: NDArray[np.bool_], classes: Mapping[str, str]
 ) -> str:
     lengths = {len(one.steps) for one in found}

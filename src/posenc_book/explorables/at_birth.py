@@ -82,8 +82,9 @@ class AtBirth(Explorable):
         layers = "1 layer" if depth == 1 else f"{depth} layers"
         return (
             f"{ENCODINGS[encoding]}, {layers}: beside a token of the middle one of the first eight "
-            f"counts {said(found[0])} times as much, one of those before the last "
-            f"{said(found[-2])} times, and the last token itself {said(found[-1])} times."
+            f"counts {share_text(found[0])} times as much, one of those before the last "
+            f"{share_text(found[-2])} times, and the last token itself "
+            f"{share_text(found[-1])} times."
         )
 
 
@@ -111,7 +112,7 @@ def rect(share: float) -> dict[str, float]:
     return {"y": min(top(share), _EVEN), "height": max(abs(top(share) - _EVEN), 1.0)}
 
 
-def said(share: float) -> str:
+def share_text(share: float) -> str:
     """Return a share as a sentence says it."""
     digits = Decimal(1) if share >= 20 else Decimal("0.1")
     return str(Decimal(share).quantize(digits, ROUND_HALF_UP))  # as a browser rounds

@@ -106,4 +106,5 @@ def _discs(ax: Axes, places: NDArray[np.float64], column: NDArray[np.float64]) -
     for sign, face in ((1, POSITIVE), (-1, "white")):
         of_sign = sign * column > 1e-9
         edge = POSITIVE if sign > 0 else NEGATIVE
-        ax.scatter(*places[of_sign].T, s=size[of_sign], facecolor=face, edgecolor=edge, zorder=2)
+        x, y = places[of_sign].T
+        ax.scatter(x, y, s=size[of_sign], facecolor=face, edgecolor=edge, zorder=2)

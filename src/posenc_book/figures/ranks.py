@@ -42,7 +42,7 @@ def draw(ax: plots.Axes, ranking: Ranking) -> None:
     ax.set_xlabel("average rank (1 is best)")
 
 
-def told(ranking: Ranking) -> str:
+def summary_text(ranking: Ranking) -> str:
     """Return what a diagram shows, in words."""
     ranks = zip(ranking.encodings, ranking.ranks, strict=True)
     listed = ", ".join(f"{called(name)} {rank:.1f}" for name, rank in ranks)
@@ -73,5 +73,5 @@ def diagrams(found: Mapping[str, tuple[Ranking, int]]) -> None:
         caption="Critical-difference diagrams: average ranks over independent data sets. A line "
         "beside encodings joins those of which no pair is told apart by Wilcoxon’s signed ranks, "
         "with Holm’s correction for all pairs.",
-        alt=" ".join(f"{title}: {told(ranking)}." for title, (ranking, _) in found.items()),
+        alt=" ".join(f"{title}: {summary_text(ranking)}." for title, (ranking, _) in found.items()),
     )

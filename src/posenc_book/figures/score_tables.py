@@ -101,7 +101,7 @@ def critical_differences(scores: Scores, alpha: float = 0.05) -> Figure:
 
 def told_apart(scores: Scores, alpha: float = 0.05) -> str:
     """Return what `critical_differences` shows, in words."""
-    return ranks.told(_standing(scores, alpha))
+    return ranks.summary_text(_standing(scores, alpha))
 
 
 def _standing(scores: Scores, alpha: float) -> Standing:

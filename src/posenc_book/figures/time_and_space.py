@@ -232,7 +232,7 @@ def digits_read(
             one, color = found[name][shape], plots.COLORS[0]
             below.plot([one.low, one.high], [y, y], "-", color=color, linewidth=2)
             below.plot(one.mean, y, "o", color=color, markersize=5)
-        rows_from_above(below, found if below is axes[1, 0] else [""] * len(found), line=10)
+        rows_from_above(below, [*found] if below is axes[1, 0] else [""] * len(found), line=10)
         below.set(xlim=(0, 103), xticks=[0, 50, 100])
     figure.supxlabel("digits read rightly (%), with 95 % intervals", fontsize=9)
     plots.show(

@@ -203,10 +203,10 @@ def _spacing_hint(times: Sequence[datetime]) -> str:
 
 def _usual_spacing(times: Sequence[datetime]) -> str:
     apart = Counter(b - a for a, b in pairwise(times))
-    return _said(apart.most_common(1)[0][0]) if apart else ""
+    return _frequency_text(apart.most_common(1)[0][0]) if apart else ""
 
 
-def _said(apart: timedelta) -> str:
+def _frequency_text(apart: timedelta) -> str:
     """Return a distance as --frequency takes it."""
     seconds = int(apart.total_seconds())
     if apart.days in (28, 29, 30, 31):

@@ -129,7 +129,7 @@ def report(plan: Plan, files: stages.Files, margin: float) -> int:
     if plan.profile == "smoke":
         print("The profile smoke only tries whether all runs: its numbers say nothing.")
     else:
-        print("\n".join(verdict.said(plan, errors, found)))
+        print("\n".join(verdict.verdict_sentences(plan, errors, found)))
     print(f"results in {files.results}", file=sys.stderr)
     trained = plan.all_cells(rates)
     failed = [
@@ -137,7 +137,7 @@ def report(plan: Plan, files: stages.Files, margin: float) -> int:
         for path, some in ((files.trials, plan.all_trials()), (files.results, trained))
         if path.is_file()
     ]
-    told = failures.said(failed)
+    told = failures.summary_lines(failed)
     for line in told:
         print(line)
     return 1 if told else 0

@@ -136,7 +136,7 @@ def _change(interval: Interval) -> tuple[str, str]:
     return f"{mean:+.1f} %", f"[{low:+.1f}, {high:+.1f}]"
 
 
-def said(plan: Plan, known: Errors, found: Sequence[Effect]) -> list[str]:
+def verdict_sentences(plan: Plan, known: Errors, found: Sequence[Effect]) -> list[str]:
     """Return sentences: what the blocks can decide, what they would need, and what else counts."""
     told = []
     for reader in plan.readers:

@@ -9,7 +9,7 @@ from posenc_book.atlas import called
 from posenc_book.data import recorded_facts
 from posenc_book.guide import measured
 from posenc_book.read.characters import read as text
-from posenc_book.read.classification import edition, second
+from posenc_book.read.classification import edition, edition2
 from posenc_book.read.classification.found import TOKENS
 from posenc_book.read.gaps import read as gaps
 from posenc_book.read.lengths import read as lab
@@ -40,7 +40,7 @@ class Stretch:
     seeds: int
     nats: dict[tuple[str, int, str], float]
 
-    def said(self, name: str, context: int, *, tuned: bool = False) -> str:
+    def mean_text(self, name: str, context: int, *, tuned: bool = False) -> str:
         """Return a mean loss as pages write it."""
         return f"{self.nats[name, context, 'fine-tuned' if tuned else 'as trained']:.2f}"
 
@@ -92,7 +92,7 @@ def small_sets(model: str) -> NDArray[np.float64]:
     One value for each data set of the edition with at most `FEW_SERIES` training series, the mean
     over its resamples.
     """
-    grid = second.load_grid(model)
+    grid = edition2.load_grid(model)
     sine, rope = (
         counts.mean(grid.scores[:, grid.encodings.index(name)]) for name in ("sinusoidal", "rotary")
     )
@@ -105,7 +105,7 @@ def by_tokens() -> Table:
     """Return accuracies by tokens, means over the data sets of the edition, which is named."""
     rows = {}
     for model, tokens in TOKENS.items():
-        grid = second.load_grid(model)
+        grid = edition2.load_grid(model)
         means = dict(zip(grid.encodings, 100 * grid.scores.mean((0, 2)), strict=True))
         others = [mean for encoding, mean in means.items() if encoding != "none"]
         rows[f"{tokens}, {len(grid.datasets)} sets"] = {
@@ -115,7 +115,7 @@ def by_tokens() -> Table:
             f"all {len(others)}": f"{min(others):.1f} to {max(others):.1f}",
         }
     caption = "Accuracy in per cent, means over data sets and five training runs"
-    return Table(rows, caption=f"{caption} ({edition.said()})")
+    return Table(rows, caption=f"{caption} ({edition.edition_name()})")
 
 
 def clocks() -> Table:

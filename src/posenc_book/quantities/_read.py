@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from posenc_book.read.classification import families, found, found_tables, second, variants
+from posenc_book.read.classification import edition2, families, found, found_tables, variants
 from posenc_book.statistics import friedman
 
 grids = cache(found.grids)
@@ -86,7 +86,7 @@ def points(value):
 
 def formula(effect):
     """Return a mean with its interval, in points, as a formula."""
-    return "$" + second.said_points(effect).replace(" [", "$ $[") + "$"
+    return "$" + edition2.points_text(effect).replace(" [", "$ $[") + "$"
 
 
 def around_zero(said):
@@ -99,7 +99,7 @@ def around_zero(said):
 def ranked(tokens, *, every=False):
     """Return the ranking over the sets that decide, or over all."""
     grid = grids()[tokens]
-    return second.ranking(grid.units() if every else second.deciding(grid))
+    return edition2.ranking(grid.units() if every else edition2.deciding(grid))
 
 
 def differing(grid):
@@ -111,7 +111,7 @@ def differing(grid):
         (names[i], names[k])
         for place, i in enumerate(order)
         for k in order[place:]
-        if ranks[i] < ranks[k] and p_values[i, k] <= second.ALPHA
+        if ranks[i] < ranks[k] and p_values[i, k] <= edition2.ALPHA
     ]
 
 
@@ -119,7 +119,7 @@ def differing(grid):
 def pairs(tokens, *, every=False):
     """Return the pairs that differ over the sets that decide, or over all."""
     grid = grids()[tokens]
-    return differing(grid.units() if every else second.deciding(grid))
+    return differing(grid.units() if every else edition2.deciding(grid))
 
 
 def table(head, rows, *, numbers_from):

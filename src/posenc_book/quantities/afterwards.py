@@ -6,23 +6,23 @@ from scipy.stats import spearmanr
 
 from posenc_book.quantities import _read
 from posenc_book.quantities.gains import MODELS
-from posenc_book.read.classification import afterwards, found_tables, luck, second
+from posenc_book.read.classification import edition2, found_tables, luck, post_hoc
 from posenc_book.statistics import friedman
 
 
 @cache
 def _units(tokens):
-    return second.learned(_read.grids()[tokens])
+    return edition2.learned(_read.grids()[tokens])
 
 
 @cache
 def _on_one_set(tokens):
-    return afterwards.on_one_set(_units(tokens))
+    return post_hoc.on_one_set(_units(tokens))
 
 
 @cache
 def _over_the_sinusoid(tokens):
-    return {one.encoding: one for one in afterwards.over_the_sinusoid(_units(tokens))}
+    return {one.encoding: one for one in post_hoc.over_the_sinusoid(_units(tokens))}
 
 
 def apart_on_one_set():
@@ -64,7 +64,9 @@ def tpe_over_the_sinusoid():
 
 def p_over_the_sinusoid():
     """Of both, as two of nine."""
-    p_values = {second.said_p(_over_the_sinusoid("steps")[n].p_value) for n in ("erpe", "tpe")}
+    p_values = {
+        edition2.p_value_text(_over_the_sinusoid("steps")[n].p_value) for n in ("erpe", "tpe")
+    }
     return " and ".join(sorted(p_values))
 
 
@@ -79,7 +81,7 @@ def two_alone_are_ahead_of_the_sinusoid():
 
 @cache
 def _picked():
-    grids = {t: afterwards.picked(model) for t, model in MODELS.items()}
+    grids = {t: post_hoc.picked(model) for t, model in MODELS.items()}
     return {t: friedman.effect(grid.gains("picked")) for t, grid in grids.items()}
 
 
@@ -100,7 +102,7 @@ def sinusoid():
 
 @cache
 def _on_one_machine():
-    return afterwards.on_one_machine("time_series")
+    return post_hoc.on_one_machine("time_series")
 
 
 def sets_elsewhere():
@@ -111,27 +113,27 @@ def sets_elsewhere():
 
 def told_apart_on_one_machine():
     """Pairs with steps, over the sets that decide."""
-    return _read.word(len(_read.differing(second.deciding(_on_one_machine()))))
+    return _read.word(len(_read.differing(edition2.deciding(_on_one_machine()))))
 
 
 def erpe_leads_them_on_one_machine():
-    pairs = _read.differing(second.deciding(_on_one_machine()))
+    pairs = _read.differing(edition2.deciding(_on_one_machine()))
     return {*pairs} == {("erpe", "rotary"), ("erpe", "sine_spe")}
 
 
 def equality_was_out_of_reach():
     """Though all mean gains had been 0."""
-    return all(afterwards.least_p_of_equality(_units(t)) > second.ALPHA for t in MODELS)
+    return all(post_hoc.least_p_of_equality(_units(t)) > edition2.ALPHA for t in MODELS)
 
 
 def least_p_of_equality():
-    return {t: second.said_p(afterwards.least_p_of_equality(_units(t))) for t in MODELS}
+    return {t: edition2.p_value_text(post_hoc.least_p_of_equality(_units(t))) for t in MODELS}
 
 
 @cache
 def _screen():
     grids = _read.grids()
-    passed = {t: sum(one.yes for one in second.decides(grid)) for t, grid in grids.items()}
+    passed = {t: sum(one.yes for one in edition2.decides(grid)) for t, grid in grids.items()}
     return {t: (passed[t], round(luck.expected(grid))) for t, grid in grids.items()}
 
 
@@ -147,7 +149,7 @@ def screened_by_luck():
 
 def mini_rocket_over_the_sinusoid():
     """In the mean of all sets."""
-    return {t: _read.points(one) for t, one in afterwards.rival_over_the_sinusoid().items()}
+    return {t: _read.points(one) for t, one in post_hoc.rival_over_the_sinusoid().items()}
 
 
 def nearest_beats_the_sinusoid():
@@ -166,7 +168,7 @@ def _wins(row):
 
 @cache
 def _sorting():
-    return {t: afterwards.sorting(model) for t, model in MODELS.items()}
+    return {t: post_hoc.sorting(model) for t, model in MODELS.items()}
 
 
 def sorting_costs_much():
@@ -208,4 +210,4 @@ def sorting_and_gain_agree():
 def p_of_sorting():
     """Of that correlation."""
     p_values = {t: spearmanr(one.lost, one.gains).pvalue for t, one in _sorting().items()}
-    return {t: second.said_p(one) for t, one in p_values.items()}
+    return {t: edition2.p_value_text(one) for t, one in p_values.items()}

@@ -6,10 +6,10 @@ import numpy as np
 
 from posenc_book.guide import evidence
 from posenc_book.quantities import _read
-from posenc_book.read.classification import found, found_tables, second
+from posenc_book.read.classification import edition2, found, found_tables
 from posenc_book.read.classification import protocol as protocols
 
-MODELS = {tokens: model for model, tokens in second.TOKENS.items()}
+MODELS = {tokens: model for model, tokens in edition2.TOKENS.items()}
 
 
 def helping():
@@ -35,7 +35,7 @@ def all_help_with_steps():
 
 def none_is_equal():
     both = (*_read.gains("steps"), *_read.gains("patches"))
-    return not any(one.p_equal <= second.ALPHA for one in both)
+    return not any(one.p_equal <= edition2.ALPHA for one in both)
 
 
 def dft_is_not_ahead():
@@ -85,7 +85,9 @@ def _medians(tokens):
 def p_values():
     """From the smallest to the largest, after Holm's correction."""
     found_p = {t: sorted(one.p_value for one in _read.gains(t)) for t in MODELS}
-    return {t: " to ".join(second.said_p(p[i]) for i in (0, -1)) for t, p in found_p.items()}
+    return {
+        t: " to ".join(edition2.p_value_text(p[i]) for i in (0, -1)) for t, p in found_p.items()
+    }
 
 
 def chance_of_two_points():
@@ -196,7 +198,7 @@ def median_with_steps_over_patches():
 
 def no_effect_is_shown():
     rows = _read.depends().values()
-    return all(float(row[f"p, {tokens}"]) > second.ALPHA for row in rows for tokens in MODELS)
+    return all(float(row[f"p, {tokens}"]) > edition2.ALPHA for row in rows for tokens in MODELS)
 
 
 def length_may_have_none():
@@ -225,10 +227,10 @@ def one_verdict_is_of_accuracy_alone():
         (question, tokens, encoding)
         for tokens, model in MODELS.items()
         for question, grid in {
-            "all": second.load_grid(model).units(),
-            "balanced": second.learned(second.load_grid(model, metric="balanced_accuracy")),
+            "all": edition2.load_grid(model).units(),
+            "balanced": edition2.learned(edition2.load_grid(model, metric="balanced_accuracy")),
         }.items()
-        for encoding, answer in _answers(second.gains(grid)).items()
+        for encoding, answer in _answers(edition2.gains(grid)).items()
         if answer != _answers(_read.gains(tokens))[encoding]
     }
     return changed == {("balanced", "patches", "sine_spe")}

@@ -171,10 +171,10 @@ def nats():
     one = evidence.stretch()
     said = {}
     for name in ("rotary", "none", "alibi", "yarn", "llama3", "longrope"):
-        said[f"{name}.short"] = one.said(name, one.short)
-        said[f"{name}.far"] = one.said(name, one.far)
-        said[f"{name}.tuned"] = one.said(name, one.far, tuned=True)
-        said[f"{name}.short_tuned"] = one.said(name, one.short, tuned=True)
+        said[f"{name}.short"] = one.mean_text(name, one.short)
+        said[f"{name}.far"] = one.mean_text(name, one.far)
+        said[f"{name}.tuned"] = one.mean_text(name, one.far, tuned=True)
+        said[f"{name}.short_tuned"] = one.mean_text(name, one.short, tuned=True)
     return said
 
 

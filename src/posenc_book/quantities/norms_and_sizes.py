@@ -1,10 +1,10 @@
 """Another norm and a larger model, beside the plain ones of the benchmark."""
 
 from posenc_book.quantities import _read
-from posenc_book.read.classification import found, second, variants
+from posenc_book.read.classification import edition2, found, variants
 from posenc_book.read.classification import protocol as protocols
 
-MODELS = {tokens: model for model, tokens in second.TOKENS.items()}
+MODELS = {tokens: model for model, tokens in edition2.TOKENS.items()}
 LARGER = ("large", "patch")
 
 
@@ -83,7 +83,7 @@ def token_just_reaches_zero():
 
 def one_set_gains_much_more():
     """SyntheticControl, with steps."""
-    steps = second.load_grid("time_series").only(protocols.VARIED)
+    steps = edition2.load_grid("time_series").only(protocols.VARIED)
     gains = dict(zip(steps.datasets, found.mean_gains(steps), strict=True))
     return bool(gains.pop("SyntheticControl") > 1.5 * max(gains.values()))
 

@@ -4,7 +4,7 @@ from functools import cache, partial
 
 from posenc_book.data import measure
 from posenc_book.quantities import _read
-from posenc_book.read.classification import families, second
+from posenc_book.read.classification import edition2, families
 from posenc_book.read.classification import protocol as protocols
 
 
@@ -69,7 +69,7 @@ def lines_alone_are_better():
         (family, model, one.encoding)
         for family, model in _asked()
         for one in _over_ten(family, model)
-        if one.answer != "undecided" and one.effect.mean > second.MARGIN
+        if one.answer != "undecided" and one.effect.mean > edition2.MARGIN
     ]
     return decided == [("others", "time_series", "sine_linear")]
 
@@ -78,7 +78,7 @@ def _asked():
     return [
         (family, model)
         for family in families.FAMILIES
-        for model in second.TOKENS
+        for model in edition2.TOKENS
         if _read.family(family, model) is not None
     ]
 
@@ -88,7 +88,9 @@ def p_of_lines_among_twenty():
     if sum(len(_over_ten(*one)) for one in _asked()) != 20:
         raise ValueError("the questions of the mean of the ten are no longer twenty")
     raw = _over_ten("others", "time_series")[0].p_value / len(protocols.OTHERS)
-    return second.said_p(20 * raw)  # Holm's smallest of a family of five is five times the raw one
+    return edition2.p_value_text(
+        20 * raw
+    )  # Holm's smallest of a family of five is five times the raw one
 
 
 def _over_tpe():
@@ -115,7 +117,9 @@ def tpe_alone_helps_on_the_nine():
 
 
 def p_of_the_other_nine():
-    p_values = {second.said_p(g.p_value) for g in _of_ten("time_series") if g.encoding != "tpe"}
+    p_values = {
+        edition2.p_value_text(g.p_value) for g in _of_ten("time_series") if g.encoding != "tpe"
+    }
     return " or ".join(sorted(p_values))
 
 
@@ -127,7 +131,7 @@ def two_intervals_reach_below_zero():
 def finger_movements_is_learned_by_the_ten_alone():
     grids = (_read.family("others", "time_series"), _read.grids()["steps"])
     sixteen, eleven = (
-        {one.dataset for one in second.decides(grid) if not one.learned} for grid in grids
+        {one.dataset for one in edition2.decides(grid) if not one.learned} for grid in grids
     )
     return sixteen == {"FingerMovements"} and "FingerMovements" not in eleven
 
@@ -194,7 +198,7 @@ def two_make_no_difference():
 
 def they_alone_make_no_difference():
     """In the whole benchmark."""
-    elsewhere = [second.gains(second.load_grid(model)) for model in second.TOKENS]
+    elsewhere = [edition2.gains(edition2.load_grid(model)) for model in edition2.TOKENS]
     return not any(one.answer == "equal" for gains in elsewhere for one in gains)
 
 
@@ -214,7 +218,7 @@ def units_with_patches():
 def conv_spe_would_be_open_as_one_of_ten():
     p_value = {one.encoding: one.p_equal for one in _over_none("others", "patch")}
     raw = p_value["conv_spe"] / 4  # Holm's second of five
-    return p_value["alibi"] < p_value["conv_spe"] and second.ALPHA / 9 < raw < second.ALPHA / 4
+    return p_value["alibi"] < p_value["conv_spe"] and edition2.ALPHA / 9 < raw < edition2.ALPHA / 4
 
 
 def most_of_the_ten_on_short_sets():

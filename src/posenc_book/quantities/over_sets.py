@@ -3,11 +3,11 @@
 from functools import cache
 
 from posenc_book.quantities import _read
-from posenc_book.read.classification import second
+from posenc_book.read.classification import edition2
 from posenc_book.read.edition3 import over_sets
 from posenc_book.statistics.summary import t_interval
 
-LEVEL = second.ALPHA
+LEVEL = edition2.ALPHA
 
 
 @cache
@@ -56,7 +56,7 @@ def p_on_new_sets():
 
 def p_over_all():
     """By Wilcoxon's exact test, corrected by Holm over the four encodings."""
-    return {n: second.said_p(p) for n, p in over_sets.p_values(_found()).items()}
+    return {n: edition2.p_value_text(p) for n, p in over_sets.p_values(_found()).items()}
 
 
 def erpe_is_ahead():
@@ -87,7 +87,7 @@ def erpe_had_been_best():
 
 def erpe_in_patches():
     """Beside the sinusoid, in points, over the learned units of the second edition."""
-    grid = second.learned(second.load_grid("patch")).compare((over_sets.SINUSOID, "erpe"))
+    grid = edition2.learned(edition2.load_grid("patch")).compare((over_sets.SINUSOID, "erpe"))
     return over_sets.points(t_interval(grid.gains("erpe").mean(1)))
 
 

@@ -1,7 +1,7 @@
 """Which encodings of the benchmark are told apart, and in which order they rank."""
 
 from posenc_book.quantities import _read
-from posenc_book.read.classification import found_tables, second
+from posenc_book.read.classification import edition2, found_tables
 from posenc_book.read.classification import protocol as protocols
 
 BEST = ("erpe", "tpe")  # with steps; other names ask for other sentences
@@ -93,13 +93,13 @@ def bars_with_steps():
 
 def deciding_at_first():
     """Units with steps before the longer sets came in."""
-    return _read.word(len(second.deciding(_first()).datasets))
+    return _read.word(len(edition2.deciding(_first()).datasets))
 
 
 def none_was_told_apart_at_first():
     """Nor could one be."""
-    decide = second.deciding(_first())
-    few = 45 * 2 / 2 ** len(decide.datasets) > second.ALPHA
+    decide = edition2.deciding(_first())
+    few = 45 * 2 / 2 ** len(decide.datasets) > edition2.ALPHA
     return few and not _read.differing(decide) and not _read.differing(_first().units())
 
 

@@ -63,42 +63,42 @@ def most_steps():
 
 def much():
     """On how many an encoding brings ten points or more."""
-    return {tokens: str(_benchmark().told(tokens, "rotary")["much"]) for tokens in TOKENS}
+    return {tokens: str(_benchmark().set_counts(tokens, "rotary")["much"]) for tokens in TOKENS}
 
 
 def little():
     """On how many it brings less than two."""
-    return {tokens: str(_benchmark().told(tokens, "rotary")["little"]) for tokens in TOKENS}
+    return {tokens: str(_benchmark().set_counts(tokens, "rotary")["little"]) for tokens in TOKENS}
 
 
 def between():
     """On how many it brings neither much nor little."""
-    told = {tokens: _benchmark().told(tokens, "rotary") for tokens in TOKENS}
+    told = {tokens: _benchmark().set_counts(tokens, "rotary") for tokens in TOKENS}
     return {t: _read.word(one["sets"] - one["much"] - one["little"]) for t, one in told.items()}
 
 
 def sets():
     """That are whole."""
-    return {tokens: str(_benchmark().told(tokens, "rotary")["sets"]) for tokens in TOKENS}
+    return {tokens: str(_benchmark().set_counts(tokens, "rotary")["sets"]) for tokens in TOKENS}
 
 
 def among_the_best():
     """With steps, on how many each is one of the three best of the ten."""
-    return {name: str(_benchmark().told("steps", name)["best"]) for name in FOLLOWED}
+    return {name: str(_benchmark().set_counts("steps", name)["best"]) for name in FOLLOWED}
 
 
 def among_the_worst():
-    return {name: str(_benchmark().told("steps", name)["worst"]) for name in FOLLOWED}
+    return {name: str(_benchmark().set_counts("steps", name)["worst"]) for name in FOLLOWED}
 
 
 def none_is_never_among_the_worst():
     """With steps."""
-    return all(_benchmark().told("steps", name)["worst"] > 0 for name in FOLLOWED)
+    return all(_benchmark().set_counts("steps", name)["worst"] > 0 for name in FOLLOWED)
 
 
 def erpe_is_among_the_best_most_often():
     """With steps, and least often among the worst."""
-    told = {name: _benchmark().told("steps", name) for name in FOLLOWED}
+    told = {name: _benchmark().set_counts("steps", name) for name in FOLLOWED}
     most = max(told, key=lambda name: told[name]["best"])
     return most == "erpe" == min(told, key=lambda name: told[name]["worst"])
 

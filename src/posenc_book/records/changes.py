@@ -36,7 +36,9 @@ def superseded(records: Iterable[dict]) -> set[str]:
     return keys - set(last.values())
 
 
-def said(changes: Iterable[Change], one: str, several: str, end: tuple[str, str]) -> list[str]:
+def change_sentences(
+    changes: Iterable[Change], one: str, several: str, end: tuple[str, str]
+) -> list[str]:
     """Return a sentence for each kind of change, with how many trainings it is and of what."""
     kinds: dict[tuple[bool, bool], list[Change]] = defaultdict(list)
     for change in filter(any, changes):

@@ -125,7 +125,7 @@ def _rows(
     return rows
 
 
-def said(found: Sequence[PairedGain], than: str = f"`{BASELINE}`") -> str:
+def verdict_sentence(found: Sequence[PairedGain], than: str = f"`{BASELINE}`") -> str:
     """Return one sentence on what the pairs of a data set can decide."""
     dataset, n = found[0].dataset, max(len(one.differences) for one in found)
     if n < FEWEST:
@@ -177,7 +177,7 @@ def _compared(found: Sequence[PairedGain], title: str, than: str) -> list[str]:
     for dataset, of in by_set.items():
         cells = [str(of[name]) if name in of else "–" for name in encodings]
         lines.append("| " + " | ".join([dataset, *cells]) + " |")
-    decided = "\n".join(f"- {said(list(of.values()), than)}" for of in by_set.values())
+    decided = "\n".join(f"- {verdict_sentence(list(of.values()), than)}" for of in by_set.values())
     return ["\n".join(lines), decided]
 
 

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from posenc_book.bench.tuning import TUNED
-from posenc_book.read.classification import control, edition, families, second
+from posenc_book.read.classification import control, edition, edition2, families
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.records import records
 from posenc_book.records.settings import Settings
@@ -37,7 +37,7 @@ def floor(dataset):
 def folder(tmp_path, monkeypatch):
     """Return a folder of results of one's own, with one whole data set."""
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    monkeypatch.setattr(second, "load_baselines", lambda: [floor("Trace"), floor("Plane")])
+    monkeypatch.setattr(edition2, "load_baselines", lambda: [floor("Trace"), floor("Plane")])
     add(tmp_path, "Trace")
     return tmp_path
 
@@ -50,8 +50,8 @@ def add(folder, dataset, **options):
 @pytest.mark.usefixtures("folder")
 def test_a_folder_without_an_edition_is_read_whole():
     assert edition.read_edition() is None
-    assert edition.said() == "all whole sets"
-    assert second.load_grid("patch").datasets == ("Trace",)
+    assert edition.edition_name() == "all whole sets"
+    assert edition2.load_grid("patch").datasets == ("Trace",)
 
 
 @pytest.mark.parametrize("model", ["patch", "time_series"])
@@ -77,12 +77,12 @@ def test_two_trainings_of_a_cell_are_named():
 def test_new_cells_change_nothing_until_the_edition_is_moved(folder):
     edition.write_edition(edition.make_edition("2026-11", "2026-11-22"))
     add(folder, "Plane")
-    assert second.load_grid("patch").datasets == ("Trace",)
-    assert second.load_grid("patch", every=True).datasets == ("Plane", "Trace")
+    assert edition2.load_grid("patch").datasets == ("Trace",)
+    assert edition2.load_grid("patch", every=True).datasets == ("Plane", "Trace")
     edition.write_edition(edition.make_edition("2026-12", "2026-12-01"))
-    assert second.load_grid("patch").datasets == ("Plane", "Trace")
+    assert edition2.load_grid("patch").datasets == ("Plane", "Trace")
     assert (edition.read_edition().name, edition.read_edition().date) == ("2026-12", "2026-12-01")
-    assert edition.said() == "edition 2026-12"
+    assert edition.edition_name() == "edition 2026-12"
 
 
 def test_a_set_that_is_not_whole_does_not_enter(folder):
@@ -124,8 +124,8 @@ def test_sets_with_further_encodings_are_a_kind_of_their_own(folder):
     add(folder, "Plane", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
     edition.write_edition(edition.make_edition("x", "y"))
     assert edition.read_edition().sets == {"patch": ("Plane", "Trace"), "patch, others": ("Plane",)}
-    assert second.load_grid("patch", encodings=("none", "t5")).datasets == ("Plane",)
-    assert second.load_grid("patch", encodings=("none", "dft")).datasets == ("Plane", "Trace")
+    assert edition2.load_grid("patch", encodings=("none", "t5")).datasets == ("Plane",)
+    assert edition2.load_grid("patch", encodings=("none", "dft")).datasets == ("Plane", "Trace")
 
 
 @pytest.mark.usefixtures("one_by_one")
@@ -133,14 +133,14 @@ def test_later_encodings_are_a_kind_of_their_own(folder):
     add(folder, "Plane", encodings=(*protocols.ENCODINGS, *protocols.LATER))
     edition.write_edition(edition.make_edition("x", "y"))
     assert edition.read_edition().sets == {"patch": ("Plane", "Trace"), "patch, later": ("Plane",)}
-    assert second.load_grid("patch", encodings=("none", "kerple")).datasets == ("Plane",)
+    assert edition2.load_grid("patch", encodings=("none", "kerple")).datasets == ("Plane",)
 
 
 @pytest.mark.usefixtures("folder")
 def test_an_edition_that_names_more_than_is_stored_says_what_is_lacking():
     edition.write_edition(replace(NOW, sets={"patch": ("Plane", "Trace")}))
     with pytest.raises(ValueError, match="training runs of Plane are lacking for patch"):
-        second.load_grid("patch")
+        edition2.load_grid("patch")
 
 
 @pytest.mark.usefixtures("folder")
@@ -154,7 +154,7 @@ def test_an_edition_of_another_protocol_is_refused():
 def test_a_model_without_any_set_is_named():
     edition.write_edition(edition.make_edition("x", "y"))
     with pytest.raises(ValueError, match="no data set is complete for model 'time_series'"):
-        second.load_grid("time_series")
+        edition2.load_grid("time_series")
 
 
 def test_the_share_counts_planned_sets():
@@ -169,7 +169,7 @@ def test_the_share_counts_planned_sets():
 def test_the_command_writes_the_file_and_names_the_day(capsys):
     assert edition.main(["2027-01", "--dry-run"]) == 0
     assert edition.read_edition() is None
-    assert edition.said() == "all whole sets"
+    assert edition.edition_name() == "all whole sets"
     assert edition.main(["2027-01"]) == 0
     assert edition.read_edition().name == "2027-01"
     assert "patch: Trace" in capsys.readouterr().out
@@ -177,7 +177,7 @@ def test_the_command_writes_the_file_and_names_the_day(capsys):
 
 def test_readers_are_found_through_imports(tmp_path):
     code = {
-        "reads": "from posenc_book.read.classification import second",
+        "reads": "from posenc_book.read.classification import edition2",
         "through": "%pip install x\nfrom posenc_book.audit.survey import trained",
         "apart": "import numpy as np\nfrom posenc import frequencies",
     }
@@ -199,10 +199,10 @@ def test_the_books_edition_names_whole_sets_of_the_present_protocol():
         assert {*more} <= {*families.FAMILIES, *protocols.VARIANTS}, "say here how it is loaded"
         if family or variant:
             of_kind = {"encodings": (*protocols.ENCODINGS, *family)} if family else {}
-            assert second.load_grid(model, variant=variant, **of_kind).datasets == names
+            assert edition2.load_grid(model, variant=variant, **of_kind).datasets == names
             continue
-        assert second.load_grid(model).datasets == names
-        assert set(names) <= set(second.load_grid(model, every=True).datasets)
+        assert edition2.load_grid(model).datasets == names
+        assert set(names) <= set(edition2.load_grid(model, every=True).datasets)
 
 
 @pytest.mark.parametrize("change", [{}, {"norm": "layer"}, {"d_model": 128}])

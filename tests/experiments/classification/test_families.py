@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from test_edition import add, floor
 
-from posenc_book.read.classification import edition, families, second
+from posenc_book.read.classification import edition, edition2, families
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification.edition2 import Accuracies
 from posenc_book.statistics import friedman
 
 SETS = protocols.UP_TO_180
@@ -52,7 +52,7 @@ def test_holm_counts_the_family_and_not_the_ten():
 
 def test_a_family_is_read_where_all_encodings_are_whole(tmp_path, monkeypatch):
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    monkeypatch.setattr(second, "load_baselines", lambda: [floor(name) for name in SETS])
+    monkeypatch.setattr(edition2, "load_baselines", lambda: [floor(name) for name in SETS])
     add(tmp_path, "Trace")
     assert families.load_family("others", "patch") is None
     add(tmp_path, "Plane", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))

@@ -8,7 +8,7 @@ import pytest
 
 from posenc_book.data.units import unit_of
 from posenc_book.figures import benchmark as figures
-from posenc_book.read.classification import edition, found, second
+from posenc_book.read.classification import edition, edition2, found
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.statistics import friedman
 from posenc_book.statistics import summary as statistics
@@ -23,7 +23,7 @@ def gains_by_set():
 
 
 def test_gains_are_those_of_the_grids_in_points():
-    grid = second.load_grid("patch")
+    grid = edition2.load_grid("patch")
     for row, name in enumerate(grid.datasets):
         for encoding in grid.encodings[1:]:
             one = gains_by_set()[name, "patches"][encoding]
@@ -33,8 +33,8 @@ def test_gains_are_those_of_the_grids_in_points():
 
 
 def test_intervals_allow_for_series_that_resamples_share():
-    name, row = "Libras", second.load_grid("patch").datasets.index("Libras")
-    gains = 100 * second.load_grid("patch").gains("sinusoidal")[row]
+    name, row = "Libras", edition2.load_grid("patch").datasets.index("Libras")
+    gains = 100 * edition2.load_grid("patch").gains("sinusoidal")[row]
     found_width = (
         gains_by_set()[name, "patches"]["sinusoidal"].high
         - gains_by_set()[name, "patches"]["sinusoidal"].low
@@ -43,7 +43,7 @@ def test_intervals_allow_for_series_that_resamples_share():
     assert found_width / (plain.high - plain.low) == pytest.approx(
         (1 + 5 * 1) ** 0.5
     )  # half tested
-    official = 100 * second.load_grid("patch").gains("sinusoidal")[0]
+    official = 100 * edition2.load_grid("patch").gains("sinusoidal")[0]
     assert gains_by_set()["PenDigits", "patches"]["sinusoidal"].low == pytest.approx(
         statistics.t_interval(official).low
     )
@@ -166,9 +166,9 @@ def test_colour_is_ordered_like_the_gain_and_a_dot_means_doubt(drawn):
 
 def test_answers_come_from_the_frozen_analysis_and_units_have_their_means():
     for tokens, (units, gains) in found.answers().items():
-        grid = second.learned(found.grids()[tokens])
+        grid = edition2.learned(found.grids()[tokens])
         assert [(g.encoding, g.answer) for g in gains] == [
-            (g.encoding, g.answer) for g in second.gains(grid)
+            (g.encoding, g.answer) for g in edition2.gains(grid)
         ]
         for dots, gain in zip(units, gains, strict=True):
             assert dots.mean() == pytest.approx(100 * gain.effect.mean)

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from posenc_book.read.classification import found, found_tables, second
+from posenc_book.read.classification import edition2, found, found_tables
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification.edition2 import Accuracies
 from posenc_book.statistics.summary import Interval
 from posenc_book.teaching.table import Table
 
@@ -88,7 +88,7 @@ def test_chances_are_asked_where_something_is_open_and_grow_with_the_gain():
         if all(one.shown for one in gains):
             assert not asked
             continue
-        unlearned = len(second.load_grid(model).units().datasets) - gains[0].n_units
+        unlearned = len(edition2.load_grid(model).units().datasets) - gains[0].n_units
         assert asked == sorted({gains[0].n_units, found.n_units(model) - unlearned})
     for row in rows.values():
         lows, highs = np.array([[float(p) for p in cell.split(" to ")] for cell in row.values()]).T
@@ -118,7 +118,7 @@ def test_pairs_that_differ_are_counted_on_the_sets_that_decide():
 
 
 def test_no_p_value_is_printed_as_zero():
-    assert [second.said_p(p) for p in (0.2, 0.034, 0.00234, 4e-7)] == [
+    assert [edition2.p_value_text(p) for p in (0.2, 0.034, 0.00234, 4e-7)] == [
         "0.20",
         "0.03",
         "0.002",
@@ -185,13 +185,13 @@ def test_all_columns_leave_out_the_sets_on_which_nothing_is_learned(monkeypatch)
     scores = np.stack([none, none + gains], axis=1)
     grid = Accuracies("patch", sets, ("none", "rotary"), scores, np.full((4, 5), 0.4))
     monkeypatch.setattr(found, "grids", lambda: {"patches": grid})
-    monkeypatch.setattr(second, "load_grid", lambda *_, **__: grid)
+    monkeypatch.setattr(edition2, "load_grid", lambda *_, **__: grid)
     monkeypatch.setattr(found_tables.data, "names", lambda _: sets)
     row = found_tables.companions("patches")["rotary"]
     p_values = {row[f"{kind} (3)"] for kind in ("frozen", "balanced accuracy", "survey's sets")}
     assert len(p_values) == 1
     seen = []
-    monkeypatch.setattr(found_tables.second, "gains", lambda units: seen.append(units) or [])
+    monkeypatch.setattr(found_tables.edition2, "gains", lambda units: seen.append(units) or [])
     found_tables.companions("patches")
     frozen, whole, balanced, survey = (units.gains("rotary").mean(1) for units in seen)
     assert np.array_equal(frozen, balanced)
@@ -203,12 +203,12 @@ def test_every_set_stands_beside_its_rivals_and_says_why_it_does_not_decide():
     for tokens, grid in found.grids().items():
         rows = found_tables.beside(tokens)
         assert list(rows) == list(grid.datasets)
-        for row, one in zip(rows.values(), second.decides(grid), strict=True):
+        for row, one in zip(rows.values(), edition2.decides(grid), strict=True):
             assert {"largest class", "1-NN", "MiniRocket"} < set(row)
             assert row["does not decide"] == found_tables.REASONS[one.reason]
         assert found_tables.undecided(rows).endswith(f" of {len(rows)} do not decide rankings.")
         assert int(found_tables.undecided(rows).split()[0]) == sum(
-            not one.yes for one in second.decides(grid)
+            not one.yes for one in edition2.decides(grid)
         )
         Table(rows)
 
@@ -242,7 +242,7 @@ def test_no_pair_differs_where_one_group_holds_all_encodings():
     for name, row in found_tables.rankings(grids).items():
         tokens, kind = name.split(", ")
         grid = grids[tokens]
-        ranking = second.ranking(grid.units() if kind == "all" else second.deciding(grid))
+        ranking = edition2.ranking(grid.units() if kind == "all" else edition2.deciding(grid))
         one_group = [len(group) for group in ranking.groups] == [len(ranking.encodings)]
         assert one_group == row["pairs shown to differ"].startswith("0 of ")
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from posenc_book.read.classification import luck, second
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification import edition2, luck
+from posenc_book.read.classification.edition2 import Accuracies
 
 NAMES = ("none", *(f"e{i}" for i in range(10)))
 
@@ -19,7 +19,7 @@ def drawn(together, n_sets, seed):
 @pytest.mark.parametrize("together", [0.0, 0.5])
 def test_it_is_how_often_the_rule_of_the_protocol_is_passed(together):
     scores = drawn(together, 800, seed=1)
-    passed = np.mean([second.sign_flips(one[1:] - one[:1]) <= 0.05 for one in scores])
+    passed = np.mean([edition2.sign_flips(one[1:] - one[:1]) <= 0.05 for one in scores])
     assert luck.passes(together) == pytest.approx(passed, abs=0.045)
 
 

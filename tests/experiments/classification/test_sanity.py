@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from posenc_book.read.classification import sanity
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification.edition2 import Accuracies
 
 
 def lines(dataset, baseline, accuracies):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from test_edition import add, floor, trained
 
-from posenc_book.read.classification import edition, found, found_tables, second, variants
+from posenc_book.read.classification import edition, edition2, found, found_tables, variants
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification.edition2 import Accuracies
 from posenc_book.statistics import friedman
 
 SETS = protocols.VARIED
@@ -73,7 +73,7 @@ def test_sets_that_share_series_are_one_unit():
 def test_gains_in_a_variant_are_judged_like_the_main_ones():
     one = pair(0.04)
     (found,) = variants.variant_gains({("large", "patch"): one}).values()
-    expected = second.gains(second.learned(one[1]))
+    expected = edition2.gains(edition2.learned(one[1]))
     assert [g.encoding for g in found] == [g.encoding for g in expected]
     assert {g.answer for g in found} == {"ahead"}
 
@@ -128,7 +128,7 @@ def test_the_mixed_model_finds_a_norm_that_was_planted(monkeypatch):
 def folder(tmp_path, monkeypatch):
     """Return a folder of results with one set in patches, plain and in the larger model."""
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    monkeypatch.setattr(second, "load_baselines", lambda: [floor("Libras"), floor("NATOPS")])
+    monkeypatch.setattr(edition2, "load_baselines", lambda: [floor("Libras"), floor("NATOPS")])
     add(tmp_path, "Libras")
     large = trained("Libras", encodings=protocols.COMPARED["large"])
     (tmp_path / "variant-large-Libras.jsonl").write_text("\n".join(large) + "\n")
@@ -137,7 +137,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("folder")
 def test_a_variant_is_read_with_its_own_encodings_on_sets_that_are_whole():
-    assert second.load_grid("patch", variant="large").encodings == protocols.COMPARED["large"]
+    assert edition2.load_grid("patch", variant="large").encodings == protocols.COMPARED["large"]
     (question,) = variants.whole()
     assert question == ("large", "patch")
     plain, varied = variants.whole()[question]

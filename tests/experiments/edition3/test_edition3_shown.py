@@ -73,8 +73,8 @@ def test_the_figure_has_a_panel_for_what_is_answered_and_fills_what_is_shown(fam
     dots = [line for line in panels["ahead"].lines if line.get_marker() == "o"]
     assert len(dots[0].get_xdata()) == len(QUESTIONS["ahead"].datasets)
     plt.close(drawn)
-    assert "eRPE beside the sinusoid +5." in figure.told("ahead", families["ahead"]) or (
-        "eRPE beside the sinusoid +4.9" in figure.told("ahead", families["ahead"])
+    assert "eRPE beside the sinusoid +5." in figure.summary_text("ahead", families["ahead"]) or (
+        "eRPE beside the sinusoid +4.9" in figure.summary_text("ahead", families["ahead"])
     )
     with pytest.raises(ValueError, match="families must hold an answered question, got none"):
         figure.draw_answers(dict.fromkeys(QUESTIONS, reading.Family((), ())))

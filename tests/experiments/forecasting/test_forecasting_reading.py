@@ -183,7 +183,7 @@ def test_seeds_of_another_rate_than_the_tuned_one_do_not_count():
     others = seed_records(one, -0.5, rate=2)
     found = load_stored([*trial_records(one), *others])
     assert found.states[place] == complete.State(4, seeds=0, planned=5, rate=plan.RATES[1])
-    assert "5 stored trainings count nowhere" in complete.said_complete(found)[2]
+    assert "5 stored trainings count nowhere" in complete.completeness_sentences(found)[2]
     assert load_stored([*trial_records(one, rate=2), *others]).states[place].whole
 
 
@@ -201,7 +201,7 @@ def test_failed_seeds_and_other_protocols_do_not_count():
     best = replace(one, learning_rate=plan.RATES[1], tuned="4 trials", seed=4, split_seed=4)
     failed = records.failed(best, "never finite", device="cpu", seconds=1.0)
     state = load_stored([*without(good, key=best.key), failed]).states[place]
-    assert complete.said_state(state) == "4 of 4 trials and 4 of 5 seeds, 1 failed"
+    assert complete.state_text(state) == "4 of 4 trials and 4 of 5 seeds, 1 failed"
     other = [replaced | {"protocol": "another"} for replaced in good]
     assert load_stored(other).states[place].trials == 0
 
@@ -438,7 +438,7 @@ def test_the_tables_say_what_is_there(stored):
     assert rows["patches_flat, controls"]["seeds"] == "0 of 210"
     assert complete.units_rows(stored)["exchange"]["patches_flat"] == "9 of 14"
     assert complete.encodings_rows(stored)["fire"]["patches_flat"] == "14 of 14"
-    assert "On those kept apart 0 of" in complete.said_complete(stored)[1]
+    assert "On those kept apart 0 of" in complete.completeness_sentences(stored)[1]
     n_places = sum(1 for _ in plan.places(make, COUNTED))
     assert len(complete.missing(stored)) == n_places - 126
     text = show.markdown(show.answers_table(of_reader(stored)))
@@ -455,9 +455,9 @@ def test_devices_that_are_mixed_are_told():
     one = make("exchange", READER, "none")
     names = {2: "cuda (one)", 3: "cuda (other)", 4: "cuda:1"}
     some = [r | {"device": names.get(r["seed"], "cuda")} for r in trained(one, 0.0)]
-    assert len(complete.said_complete(load_stored(some))) == 2
+    assert len(complete.completeness_sentences(load_stored(some))) == 2
     some = [r | {"device": "cuda"} if r["seed"] == 2 else r for r in trained(one, 0.0)]
-    assert complete.said_complete(load_stored(some))[2] == (
+    assert complete.completeness_sentences(load_stored(some))[2] == (
         f"Trained on more than one kind of device: {READER} on exchange."
     )
 
@@ -474,7 +474,7 @@ def test_the_figure_shows_what_is_whole_and_says_what_is_not(stored, monkeypatch
     first = panels["steps, flattened"]
     assert [tick.get_text() for tick in first.get_yticklabels()][2] == "RoPE"
     plt.close(drawn)
-    told = {one.family.name: figure.told(one) for one in found}
+    told = {one.family.name: figure.summary_text(one) for one in found}
     assert told["decoder"] == "decoder, last step: not whole: 0 of 14 units."
     assert "shown of the encodings: 1 ahead, 1 behind, 5 equal, within 3 %" in told[READER]
     monkeypatch.setattr(figure.plots, "show", lambda drawn, **words: shown.append((drawn, words)))
@@ -569,11 +569,11 @@ def test_the_stored_linear_maps_are_whole_and_of_the_unit_as_it_is_read_now():
 
 def test_the_read_out_is_shown_unit_by_unit_once_both_heads_are_whole(whole, stored, monkeypatch):
     half = read_out.read_out(stored, "patches")
-    assert (half.effects, half.told) == ({}, "not whole: 14 and 0 of 14 units")
+    assert (half.effects, half.completeness) == ({}, "not whole: 14 and 0 of 14 units")
     under_a_mean = planted("patches_mean", truth={"sinusoidal": (-0.3, 0.05)})
     both = load_stored([*whole, *under_a_mean])
     found = read_out.read_out(both, "patches")
-    assert found.told == "14 units"
+    assert found.completeness == "14 units"
     assert found.effects["mean"].units == COUNTED
     assert found.effects["flat"].interval.mean == pytest.approx(PLANTED["sinusoidal"][0], abs=0.01)
     drawn = read_out.draw_read_out(stored)
@@ -621,7 +621,7 @@ def test_devices_are_alike_where_the_interval_is_within_the_limit(mean, alike):
     half = stats.t.ppf(0.975, 39) * 0.01 / np.sqrt(40)
     assert devices.interval(found).high == pytest.approx(mean + half)
     assert devices.alike(found) == alike
-    assert ("may stand side by side" in devices.said_alike(found)) == alike
+    assert ("may stand side by side" in devices.agreement_text(found)) == alike
     assert devices.devices_table(found).rows["all"]["mean"] == f"{100 * np.expm1(mean):+.2f}"
 
 

@@ -18,7 +18,7 @@ SHOWN = {
 OPENING = "Asked again in the third edition, by the source's own definitions"
 
 
-def said(name: str) -> str:
+def ledger_sentence(name: str) -> str:
     """Return a sentence for the ledger: what was found, and which verdict goes with it.
 
     Parameters

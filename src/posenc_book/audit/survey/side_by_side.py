@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from posenc_book import data
 from posenc_book.audit import printed
 from posenc_book.audit.survey import summaries
-from posenc_book.read.classification import families, second
+from posenc_book.read.classification import edition2, families
 from posenc_book.read.classification.baselines import load_baselines
 from posenc_book.read.windows import read as windows
 from posenc_book.statistics.summary import average_ranks
@@ -193,7 +193,7 @@ def _beside_scores(said: str, scores: NDArray[np.float64] | None) -> str:
 def _trained(model: str) -> dict[tuple[str, str], NDArray[np.float64]]:
     """Return the accuracies of a model by (set, encoding), one a resample."""
     found = {}
-    for grid in (second.load_grid(model), families.load_family("others", model)):
+    for grid in (edition2.load_grid(model), families.load_family("others", model)):
         if grid is not None:
             found |= {
                 (name, encoding): grid.scores[i, j]

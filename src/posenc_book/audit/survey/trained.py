@@ -26,13 +26,13 @@ from posenc_book.audit.evidence import Claim, Direction, Evidence, Units, correc
 from posenc_book.audit.outcomes import Outcome
 from posenc_book.audit.rules import Decision, decide
 from posenc_book.data.units import unit_of
-from posenc_book.read.classification import edition, second, variants
+from posenc_book.read.classification import edition, edition2, variants
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification.edition2 import Accuracies
 from posenc_book.statistics import equality, friedman, power
 
 TAU_MARGIN = 0.1  # mean agreement of orders that counts as none
-GAIN_MARGIN = second.MARGIN
+GAIN_MARGIN = edition2.MARGIN
 TREND_MARGIN = 0.005  # accuracy per doubling, or between sets with two classes and others
 CONDITIONS = "small models, tuned alike and trained to the end, on the sets of the first tier"
 NORM_CONDITIONS = "small models, tuned alike and trained to the end, on ten sets, TUPE alone"
@@ -50,7 +50,7 @@ WORST_FIRST = (
 
 def missing() -> str:
     """Return what the pages' edition lacks of the first tier, in words; "" where it is whole."""
-    there = {model: second.load_grid(model).datasets for model in TOKENS}
+    there = {model: edition2.load_grid(model).datasets for model in TOKENS}
     planned = {model: [block.dataset for block in protocols.blocks(1, model)] for model in TOKENS}
     if all(set(planned[model]) <= set(there[model]) for model in TOKENS):
         return ""
@@ -60,7 +60,7 @@ def missing() -> str:
     )
     return (
         "Needed: training runs to the end, tuned alike, on all sets of our protocol's first tier. "
-        f"Of these {edition.said()} has {counts}. How this will be judged stands in "
+        f"Of these {edition.edition_name()} has {counts}. How this will be judged stands in "
         "posenc_book.audit.survey.trained since before the tier was whole"
     )
 
@@ -86,8 +86,9 @@ def norms_missing(pairs: Mapping[str, variants.Pair]) -> str:
     counts = " and ".join(f"{n} of {planned} sets with {TOKENS[m]}" for m, n in there.items())
     return (
         "Needed: the same models with the one norm and the other, tuned alike and trained to the "
-        f"end. Of the ten sets of our protocol's third tier {edition.said()} has {counts}. How "
-        "this will be judged stands in posenc_book.audit.survey.trained"
+        "end. Of the ten sets of our protocol's third tier "
+        f"{edition.edition_name()} has {counts}. How this will be judged stands in "
+        "posenc_book.audit.survey.trained"
     )
 
 
@@ -129,7 +130,7 @@ def ranked(grid: Accuracies) -> Accuracies:
     Accuracies
         Encodings in the order of the survey's columns; scores (n_units, 8, n_resamples).
     """
-    return second.deciding(first_tier(grid)).compare(METHODS)
+    return edition2.deciding(first_tier(grid)).compare(METHODS)
 
 
 def accuracy(grids: Mapping[str, Accuracies]) -> Decision:
@@ -144,7 +145,7 @@ def accuracy(grids: Mapping[str, Accuracies]) -> Decision:
     """
     cells = {
         model: _mean(unit, ("tupe", "sine_spe")) - _mean(unit, ("sinusoidal", "learnable"))
-        for model, unit in ((m, second.learned(first_tier(g))) for m, g in grids.items())
+        for model, unit in ((m, edition2.learned(first_tier(g))) for m, g in grids.items())
     }
     return both(judged(cells, GAIN_MARGIN, "TUPE and SPE against fixed and learned"))
 
@@ -160,7 +161,7 @@ def fourier(grids: Mapping[str, Accuracies]) -> Decision:
     """
     cells = {
         model: _mean(unit, ("dft",)) - _mean(unit, ("sinusoidal",))
-        for model, unit in ((m, second.learned(first_tier(g))) for m, g in grids.items())
+        for model, unit in ((m, edition2.learned(first_tier(g))) for m, g in grids.items())
     }
     return both(judged(cells, GAIN_MARGIN, "DFT rows against sinusoids"))
 
@@ -178,7 +179,7 @@ def over_sinusoid(grids: Mapping[str, Accuracies], names: Sequence[str]) -> dict
     names : sequence of str
         Encodings of tier 1.
     """
-    units = {TOKENS[m]: second.learned(first_tier(g)) for m, g in grids.items()}
+    units = {TOKENS[m]: edition2.learned(first_tier(g)) for m, g in grids.items()}
     cells = {
         f"{name}, {tokens}": _mean(unit, (name,)) - _mean(unit, ("sinusoidal",))
         for name in names
@@ -349,8 +350,8 @@ def _slope(x: NDArray, y: NDArray) -> _Slope:
 
 def _against_facts(grid: Accuracies) -> dict[str, tuple[NDArray, NDArray]]:
     """Return the fact of each learned unit and its gain, by trend; facts that vary only."""
-    names = [one.dataset for one in second.decides(grid) if one.learned]
-    units = second.learned(grid)
+    names = [one.dataset for one in edition2.decides(grid) if one.learned]
+    units = edition2.learned(grid)
     gains = (_mean(units, ("tupe", "sine_spe")) - _mean(units, ("sinusoidal",))).mean(1)
     of_fact: dict[str, Callable] = {
         "length": lambda f: np.log2(f.length),

@@ -123,7 +123,7 @@ def read_edition() -> Edition | None:
     return edition
 
 
-def said() -> str:
+def edition_name() -> str:
     """Return what pages call that which they read, such as "edition 2026-11b"."""
     now = read_edition()
     return f"edition {now.name}" if now else "all whole sets"

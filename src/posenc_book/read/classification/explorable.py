@@ -10,8 +10,8 @@ from posenc import _checks
 from posenc_book.explorables import drawing
 from posenc_book.explorables.base import Explorable, State
 from posenc_book.explorables.controls import Choice, Preset
-from posenc_book.read.classification import second
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification import edition2
+from posenc_book.read.classification.edition2 import Accuracies
 from posenc_book.statistics import counts
 
 TOKENS = {"steps": "a time step", "patches": "a patch of 8 steps"}
@@ -31,7 +31,7 @@ FOLLOWED = {
 
 MUCH, LITTLE = 10, 2  # points
 ENDS = 3  # so many are the best of the ten, and as many the worst
-_MODELS = {tokens: model for model, tokens in second.TOKENS.items()}
+_MODELS = {tokens: model for model, tokens in edition2.TOKENS.items()}
 _LEFT, _UNIT, _TOP, _HEIGHT, _ROOM = 124, 2.14, 46, 500, 40
 
 
@@ -87,7 +87,7 @@ class Benchmark(Explorable):
             return {tokens: _rows(self._given.get(tokens)) for tokens in TOKENS}
         return {tokens: _rows(_whole(tokens)) for tokens in TOKENS}
 
-    def told(self, tokens: str, follow: str) -> dict[str, int]:
+    def set_counts(self, tokens: str, follow: str) -> dict[str, int]:
         """Return on how many sets order brings much and little, and where the followed one stands.
 
         Parameters
@@ -126,7 +126,7 @@ class Benchmark(Explorable):
     def summary(self, state: State) -> str:
         """Return how much order is worth, and where the followed encoding stands."""
         tokens, follow = str(state["tokens"]), str(state["follow"])
-        told = self.told(tokens, follow)
+        told = self.set_counts(tokens, follow)
         if not told["sets"]:
             return "No data set has been trained whole yet."
         return (
@@ -140,7 +140,7 @@ class Benchmark(Explorable):
 def _whole(tokens: str) -> Accuracies | None:
     """Return what the edition has, or None where no set is whole yet."""
     try:
-        return second.load_grid(_MODELS[tokens])
+        return edition2.load_grid(_MODELS[tokens])
     except ValueError:
         return None
 
@@ -148,7 +148,7 @@ def _whole(tokens: str) -> Accuracies | None:
 def _rows(grid: Accuracies | None) -> Rows:
     if grid is None:
         return {"sets": [], "none": [], "encodings": []}
-    none = grid.encodings.index(second.BASELINE)
+    none = grid.encodings.index(edition2.BASELINE)
     kept = [grid.encodings.index(name) for name in FOLLOWED]
     means = (100 * counts.mean(grid.scores)).round(2)
     order = np.argsort(means[:, none] - means[:, kept].mean(1), kind="stable")

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from posenc import _checks
 from posenc_book import data
 from posenc_book.read import results
-from posenc_book.read.classification import edition, sanity, second
+from posenc_book.read.classification import edition, edition2, sanity
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.analysis import ANALYSIS
 from posenc_book.read.classification.baselines import load_baselines
@@ -181,7 +181,7 @@ def scatter_over_sets(model: str) -> float:
     model : str
         "patch" or "time_series".
     """
-    return 100 * float(np.sqrt(second.load_grid(model).scores.var(axis=-1, ddof=1).mean()))
+    return 100 * float(np.sqrt(edition2.load_grid(model).scores.var(axis=-1, ddof=1).mean()))
 
 
 def gains_of_nothing(

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc_book.read.classification import edition, second
+from posenc_book.read.classification import edition, edition2
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification.second import TOKENS, Accuracies, Gain
+from posenc_book.read.classification.edition2 import TOKENS, Accuracies, Gain
 
 FAMILIES = {"others": protocols.OTHERS, "later": protocols.LATER}
 """The five other encodings of the library, and those that came after the protocol was frozen."""
@@ -53,12 +53,12 @@ def load_family(family: str, model: str, *, every: bool = False) -> Accuracies |
     names = (*protocols.ENCODINGS, *FAMILIES[family])
     if not edition.has_whole(model, encodings=names, every=every):
         return None
-    return second.load_grid(model, encodings=names, every=every)
+    return edition2.load_grid(model, encodings=names, every=every)
 
 
 def over_none(grid: Accuracies, family: str) -> list[Gain]:
     """Return what each encoding of a family adds to none, over the units that are learned."""
-    return second.gains(_learned(grid, family))
+    return edition2.gains(_learned(grid, family))
 
 
 def answers(
@@ -86,7 +86,7 @@ def answers(
     """
     grids = {model: load_family(family, model, every=every) for model in models}
     return {
-        TOKENS[model]: second.judged(_learned(grid, family))
+        TOKENS[model]: edition2.judged(_learned(grid, family))
         for model, grid in grids.items()
         if grid is not None
     }
@@ -98,7 +98,7 @@ def over_ten(grid: Accuracies, family: str) -> list[Gain]:
     mean = grid.units().only(own.datasets).compare(TEN).scores.mean(1, keepdims=True)
     scores = np.concatenate([mean, own.compare(FAMILIES[family]).scores], axis=1)
     names = (MEAN, *FAMILIES[family])
-    return second.gains(Accuracies(grid.model, own.datasets, names, scores, own.largest_class))
+    return edition2.gains(Accuracies(grid.model, own.datasets, names, scores, own.largest_class))
 
 
 def of_ten(grid: Accuracies, family: str) -> list[Gain]:
@@ -126,7 +126,7 @@ def of_ten(grid: Accuracies, family: str) -> list[Gain]:
     (10, 0.1)
     """
     units = grid.units().only(_learned(grid, family).datasets)
-    return second.gains(units.compare(("none", *TEN)))
+    return edition2.gains(units.compare(("none", *TEN)))
 
 
 def over(grid: Accuracies, family: str, encoding: str, other: str) -> Gain:
@@ -165,12 +165,12 @@ def over(grid: Accuracies, family: str, encoding: str, other: str) -> Gain:
         known = ", ".join(grid.encodings)
         raise ValueError(f"encoding and other must be among {known}, got {min(lacking)!r}")
     units = grid.units().only(_learned(grid, family).datasets)
-    return second.gains(units.compare((other, encoding)))[0]
+    return edition2.gains(units.compare((other, encoding)))[0]
 
 
 def _learned(grid: Accuracies, family: str) -> Accuracies:
     """Return none and the family on the units on which they learn something."""
-    return second.learned(grid.compare(("none", *FAMILIES[family])))
+    return edition2.learned(grid.compare(("none", *FAMILIES[family])))
 
 
 def family_rows(family: str, models: Sequence[str] = tuple(TOKENS), *, every: bool = False) -> dict:
@@ -201,11 +201,11 @@ def family_rows(family: str, models: Sequence[str] = tuple(TOKENS), *, every: bo
             continue
         for one in over_none(grid, family):
             row = found.setdefault(one.encoding, {})
-            row[f"{TOKENS[model]}, over none ({one.n_units})"] = _said(one)
+            row[f"{TOKENS[model]}, over none ({one.n_units})"] = _gain_text(one)
         for one in over_ten(grid, family):
-            found[one.encoding][f"{TOKENS[model]}, over the ten"] = _said(one)
+            found[one.encoding][f"{TOKENS[model]}, over the ten"] = _gain_text(one)
     return found
 
 
-def _said(one: Gain) -> str:
-    return f"{second.said_points(one.effect)}, {second.said_verdict(one)}"
+def _gain_text(one: Gain) -> str:
+    return f"{edition2.points_text(one.effect)}, {edition2.verdict_text(one)}"

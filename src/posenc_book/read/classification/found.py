@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from posenc_book.data.measure import recorded_facts
 from posenc_book.data.units import share_of_test, unit_of
 from posenc_book.read import results
-from posenc_book.read.classification import edition, fair, sanity, second, variants
+from posenc_book.read.classification import edition, edition2, fair, sanity, variants
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification.edition2 import Accuracies
 from posenc_book.read.costs import step_costs
 from posenc_book.records import tables
 from posenc_book.statistics import counts, equality, friedman, mixed
@@ -29,7 +29,7 @@ from posenc_book.statistics import summary as statistics
 FIXED = ("length", "channels", "train_size")
 JOINT = ("set", "encoding", "set:encoding", "set:tokens", "set:tokens:resample")
 SHARED = ("set", "encoding", "set:encoding", "set:resample")
-TOKENS = second.TOKENS
+TOKENS = edition2.TOKENS
 
 
 def grids() -> dict[str, Accuracies]:
@@ -45,7 +45,7 @@ def grids() -> dict[str, Accuracies]:
 
 @lru_cache(maxsize=2)
 def _grids_once(_paths: tuple[Path, ...], _seen: results.Seen) -> dict[str, Accuracies]:
-    return {tokens: second.load_grid(model) for model, tokens in TOKENS.items()}
+    return {tokens: edition2.load_grid(model) for model, tokens in TOKENS.items()}
 
 
 def _edition() -> edition.Edition:
@@ -105,17 +105,17 @@ def gains_by_set() -> dict[tuple[str, str], dict[str, statistics.Interval]]:
 
 def _over_resamples(gains: NDArray[np.float64], dataset: str) -> statistics.Interval:
     share = share_of_test(dataset)
-    one = equality.correlated_t(gains, rope=100 * second.MARGIN, test_share=share)
+    one = equality.correlated_t(gains, rope=100 * edition2.MARGIN, test_share=share)
     return statistics.Interval(one.mean, one.low, one.high, gains.size)
 
 
-def answers() -> dict[str, tuple[NDArray[np.float64], list[second.Gain]]]:
+def answers() -> dict[str, tuple[NDArray[np.float64], list[edition2.Gain]]]:
     """Return gains in points, (n_encodings, n_units), and the frozen answers, by tokens.
 
     Units are sets on which anything is learned, those that share series made one. Encodings come
     with the largest mean gain first.
     """
-    return {tokens: second.judged(second.learned(grid)) for tokens, grid in grids().items()}
+    return {tokens: edition2.judged(edition2.learned(grid)) for tokens, grid in grids().items()}
 
 
 def by_tokens() -> list[tuple[str, str, int, float, float, float]]:
@@ -274,7 +274,7 @@ def levels() -> dict[tuple[str, str], dict[str, Any]]:
 
 def n_units(model: str) -> int:
     """Return how many independent units the edition's tiers plan: families count once."""
-    planned = edition.planned(model, second.load_grid(model).datasets)
+    planned = edition.planned(model, edition2.load_grid(model).datasets)
     return len({unit_of(name) for name in planned})
 
 

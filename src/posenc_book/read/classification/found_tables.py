@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from posenc_book import data
 from posenc_book.data.units import members
-from posenc_book.read.classification import afterwards, edition, found, sanity, second
+from posenc_book.read.classification import edition, edition2, found, post_hoc, sanity
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification.second import Accuracies, Gain
+from posenc_book.read.classification.edition2 import Accuracies, Gain
 from posenc_book.statistics import counts, friedman, mixed, power
 from posenc_book.statistics import summary as statistics
 
@@ -117,8 +117,8 @@ def verdicts(answers: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]]) 
     for tokens, (_, gains) in answers.items():
         for one in gains:
             row = rows.setdefault(one.encoding, {})
-            row[tokens] = second.said_points(one.effect)
-            row[f"verdict (p), {tokens}"] = second.said_verdict(one)
+            row[tokens] = edition2.points_text(one.effect)
+            row[f"verdict (p), {tokens}"] = edition2.verdict_text(one)
     return rows
 
 
@@ -138,7 +138,7 @@ def by_patches(cuts: Sequence[int]) -> Rows:
     cuts : sequence of int
         The least number of patches of each group but the first, in rising order.
     """
-    units = second.learned(found.grids()["patches"])
+    units = edition2.learned(found.grids()["patches"])
     counts = [found.n_tokens(members(name)[0], "patches") for name in units.datasets]
     of_units = [*zip(counts, found.mean_gains(units).tolist(), strict=True)]
     rows: Rows = {}
@@ -177,9 +177,9 @@ def chances(points: Iterable[int] = (1, 2)) -> Rows:
     points = list(points)
     rows: Rows = {}
     for model, tokens in found.TOKENS.items():
-        grid = second.load_grid(model)
-        units = second.learned(grid)
-        if all(one.shown for one in second.gains(units)):
+        grid = edition2.load_grid(model)
+        units = edition2.learned(grid)
+        if all(one.shown for one in edition2.gains(units)):
             continue
         now = len(units.datasets)
         planned = found.n_units(model) - (len(grid.units().datasets) - now)
@@ -203,17 +203,17 @@ def rankings(grids: Mapping[str, Accuracies]) -> Rows:
     """
     rows = {}
     for tokens, grid in grids.items():
-        for kind, some in (("sets that decide", second.deciding(grid)), ("all", grid.units())):
-            n_sets, test = len(some.datasets), second.ranking(some).test
-            shown = {zeros: second.pairs_shown(some, zeros=zeros) for zeros in friedman.ZEROS}
+        for kind, some in (("sets that decide", edition2.deciding(grid)), ("all", grid.units())):
+            n_sets, test = len(some.datasets), edition2.ranking(some).test
+            shown = {zeros: edition2.pairs_shown(some, zeros=zeros) for zeros in friedman.ZEROS}
             n_pairs = math.comb(len(some.encodings) - 1, 2)
             rows[f"{tokens}, {kind}"] = {
                 "sets": n_sets,
-                "p": second.said_p(test.p_value),
-                "least p": second.said_p(test.smallest_p) + " (drawn)" * (not test.exact),
+                "p": edition2.p_value_text(test.p_value),
+                "least p": edition2.p_value_text(test.smallest_p) + " (drawn)" * (not test.exact),
                 "pairs shown to differ": f"{shown['pratt']} of {n_pairs}",
                 "with ties left out": f"{shown['wilcox']} of {n_pairs}",
-                "least p of a pair": second.said_p(min(1.0, n_pairs * 2 / 2**n_sets)),
+                "least p of a pair": edition2.p_value_text(min(1.0, n_pairs * 2 / 2**n_sets)),
             }
     return rows
 
@@ -246,7 +246,7 @@ def depends() -> Rows:
     for (tokens, name), p_value in zip(asked, adjusted, strict=True):
         one, row = models[tokens][name], rows[EFFECTS[name]]
         row[tokens] = f"{one.estimate:+z.1f} [{one.low:+z.1f}, {one.high:+z.1f}]"
-        row[f"p, {tokens}"] = second.said_p(p_value)
+        row[f"p, {tokens}"] = edition2.p_value_text(p_value)
     return rows
 
 
@@ -273,7 +273,7 @@ def _effects(model: mixed.MixedModel) -> Rows:
         CONTRASTS.get(name, name): {
             "effect": f"{one.estimate:+z.1f}",
             "95 % interval": f"{one.low:+z.1f} to {one.high:+z.1f}",
-            "p": second.said_p(one.p_value),
+            "p": edition2.p_value_text(one.p_value),
         }
         for name, one in model.coefficients.items()
         if name != "mean"
@@ -298,8 +298,8 @@ def later_tiers() -> Rows:
 def _said(block: protocols.Block) -> str:
     """Return what a block trains, in words."""
     if block.variant:
-        return f"{second.TOKENS[block.model]}, {block.variant.replace('-', ' ')}"
-    return f"{second.TOKENS[block.model]}, {len(block.encodings)} encodings"
+        return f"{edition2.TOKENS[block.model]}, {block.variant.replace('-', ' ')}"
+    return f"{edition2.TOKENS[block.model]}, {len(block.encodings)} encodings"
 
 
 def beside(tokens: str) -> Rows:
@@ -340,25 +340,25 @@ def companions(tokens: str) -> Rows:
     tokens : {"steps", "patches"}
     """
     grid = found.grids()[tokens]
-    learned = [one.dataset for one in second.decides(grid) if one.learned]
-    balanced = second.load_grid(grid.model, metric="balanced_accuracy")
+    learned = [one.dataset for one in edition2.decides(grid) if one.learned]
+    balanced = edition2.load_grid(grid.model, metric="balanced_accuracy")
     kinds = {
         "frozen": grid.only(learned),
         "all sets": grid,
         "balanced accuracy": balanced.only(learned),
         "survey's sets": grid.only(set(learned) & set(data.names("survey"))),
     }
-    judged = {kind: second.gains(sets.units()) for kind, sets in kinds.items()}
-    powers = [second.powers(kinds["frozen"].units(), points / 100) for points in (1, 2)]
+    judged = {kind: edition2.gains(sets.units()) for kind, sets in kinds.items()}
+    powers = [edition2.powers(kinds["frozen"].units(), points / 100) for points in (1, 2)]
     rows: Rows = {one.encoding: {} for one in judged["frozen"]}
     for kind, gains in judged.items():
         for one in gains:
-            rows[one.encoding][f"{kind} ({one.n_units})"] = second.said_verdict(one)
+            rows[one.encoding][f"{kind} ({one.n_units})"] = edition2.verdict_text(one)
     for one in judged["frozen"]:
         chances = one.probabilities
         said = f"{chances.worse:.2f}, {chances.equal:.2f}, {chances.better:.2f}"
         rows[one.encoding]["worse, equal, better"] = said
-        rows[one.encoding]["p of equality"] = second.said_p(one.p_equal)
+        rows[one.encoding]["p of equality"] = edition2.p_value_text(one.p_equal)
         rows[one.encoding]["power for 1, 2 points"] = ", ".join(
             f"{shown[one.encoding].value:.2f}" for shown in powers
         )
@@ -422,7 +422,7 @@ def sorting(tokens: str) -> Rows:
     tokens : {"steps", "patches"}
     """
     model = next(model for model, kind in found.TOKENS.items() if kind == tokens)
-    one = afterwards.sorting(model)
+    one = post_hoc.sorting(model)
     return {
         one.sets[i]: {"lost by sorting": f"{one.lost[i]:+z.1f}", "gained": f"{one.gains[i]:+z.1f}"}
         for i in np.argsort(-one.gains, kind="stable")

@@ -10,10 +10,10 @@ import numpy as np
 
 from posenc import _checks
 from posenc_book.data.units import share_of_test
+from posenc_book.read.classification import edition2
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification import second
 from posenc_book.read.classification.analysis import ANALYSIS
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification.edition2 import Accuracies
 
 
 def passes(together: float, *, n_encodings: int = 10, n_draws: int = 4000, seed: int = 0) -> float:
@@ -26,7 +26,7 @@ def passes(together: float, *, n_encodings: int = 10, n_draws: int = 4000, seed:
     shared = rng.normal(size=(n_draws, 1 + n_encodings, 1))
     own = rng.normal(size=(n_draws, 1 + n_encodings, n_resamples))
     scores = np.sqrt(together) * shared + np.sqrt(1 - together) * own
-    p_values = second.sign_flips(scores[:, 1:] - scores[:, :1])
+    p_values = edition2.sign_flips(scores[:, 1:] - scores[:, :1])
     return float((p_values <= ANALYSIS["decides"]["level"]).mean())
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from posenc_book.explorables import drawing
 from posenc_book.explorables.base import Explorable, State
 from posenc_book.explorables.controls import Choice, Range
-from posenc_book.read.classification import fair, second
+from posenc_book.read.classification import edition2, fair
 from posenc_book.records import paired
 from posenc_book.statistics import equality
 
@@ -110,7 +110,7 @@ def judged(differences: ArrayLike) -> tuple[float, float, float]:
     if differences.size < 2:
         return float(differences.mean()), np.nan, np.nan
     share = paired.LARGEST_SHARE
-    found = equality.correlated_t(differences, second.MARGIN, test_share=share)
+    found = equality.correlated_t(differences, edition2.MARGIN, test_share=share)
     return found.mean, found.low, found.high
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from posenc_book.read.classification import second
+from posenc_book.read.classification import edition2
 from posenc_book.read.classification.baselines import load_baselines
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification.edition2 import Accuracies
 from posenc_book.statistics import counts
 
 NAMES = {"largest_class": "largest class", "nearest": "1-NN", "minirocket": "MiniRocket"}
@@ -25,7 +25,7 @@ def sanity_table(grid: Accuracies, baselines: Iterable[dict] | None = None) -> p
     means = means_of(load_baselines() if baselines is None else baselines)
     rows = []
     for name, scores, decides in zip(
-        grid.datasets, counts.mean(grid.scores), second.decides(grid), strict=True
+        grid.datasets, counts.mean(grid.scores), edition2.decides(grid), strict=True
     ):
         best = scores[1:].max()
         floor = {shown: means.get((name, key), np.nan) for key, shown in NAMES.items()}

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc_book.read.classification import edition, second
+from posenc_book.read.classification import edition, edition2
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification.second import MARGIN, TOKENS, Accuracies
+from posenc_book.read.classification.edition2 import MARGIN, TOKENS, Accuracies
 from posenc_book.statistics import friedman
 from posenc_book.statistics.answers import Answer, Family
 
@@ -60,8 +60,8 @@ def whole(*, every: bool = False) -> dict[tuple[str, str], Pair]:
         compared = protocols.COMPARED[variant]
         if not edition.has_whole(model, variant, compared, every=every):
             continue
-        varied = second.load_grid(model, variant=variant, every=every)
-        plain = second.load_grid(model, encodings=varied.encodings, every=every)
+        varied = edition2.load_grid(model, variant=variant, every=every)
+        plain = edition2.load_grid(model, encodings=varied.encodings, every=every)
         both = [name for name in varied.datasets if name in plain.datasets]
         if both:
             found[variant, model] = plain.only(both), varied.only(both)
@@ -71,7 +71,7 @@ def whole(*, every: bool = False) -> dict[tuple[str, str], Pair]:
 def learned(pair: Pair) -> Pair:
     """Return the units on which the plain model and the variant both learn something."""
     kept = set.intersection(
-        *({one.dataset for one in second.decides(grid) if one.learned} for grid in pair)
+        *({one.dataset for one in edition2.decides(grid) if one.learned} for grid in pair)
     )
     plain, varied = (grid.only(kept) for grid in pair)
     return (plain.units(), varied.units()) if kept else (plain, varied)
@@ -146,7 +146,7 @@ def _mean_gain(grid: Accuracies) -> NDArray[np.float64]:
 
 def variant_gains(
     pairs: Mapping[tuple[str, str], Pair],
-) -> dict[tuple[str, str], list[second.Gain]]:
+) -> dict[tuple[str, str], list[edition2.Gain]]:
     """Return what each encoding adds to none in a variant, judged as in the plain models.
 
     Parameters
@@ -164,7 +164,7 @@ def variant_gains(
     {}
     """
     units = {question: learned(pair)[1] for question, pair in pairs.items()}
-    return {q: second.gains(grid) for q, grid in units.items() if len(grid.datasets) > 1}
+    return {q: edition2.gains(grid) for q, grid in units.items() if len(grid.datasets) > 1}
 
 
 def norm(model: str, variant: str) -> str:
@@ -210,14 +210,14 @@ def change_rows(found: Iterable[Change]) -> dict[str, dict[str, Any]]:
             "sets": len(one.datasets),
             "gain in the plain model": f"{plain:+z.1f}",
             "gain there": f"{varied:+z.1f}",
-            "change": second.said_points(one.effect),
-            "verdict (p)": second.said_verdict(one),
+            "change": edition2.points_text(one.effect),
+            "verdict (p)": edition2.verdict_text(one),
         }
     return rows
 
 
 def gain_rows(
-    found: Mapping[tuple[str, str], Sequence[second.Gain]],
+    found: Mapping[tuple[str, str], Sequence[edition2.Gain]],
 ) -> dict[str, dict[str, str]]:
     """Return a row an encoding: its mean gain in points with interval and verdict, by question.
 
@@ -236,7 +236,7 @@ def gain_rows(
     for question, some in found.items():
         for one in some:
             row = rows.setdefault(one.encoding, dict.fromkeys(columns.values(), NOT_TRAINED))
-            said = f"{second.said_points(one.effect)}, {second.said_verdict(one)}"
+            said = f"{edition2.points_text(one.effect)}, {edition2.verdict_text(one)}"
             row[columns[question]] = said
     return rows
 
@@ -265,6 +265,6 @@ def level_rows(pairs: Mapping[tuple[str, str], Pair]) -> dict[str, dict[str, str
             row[f"{where}, mean of three"] = f"{100 * three.mean():.1f}"
         plain, varied = (grid.scores[:, 0] for grid in learned(pair))
         if len(plain) > 1:
-            row["none, there less plain"] = second.said_points(friedman.effect(varied - plain))
+            row["none, there less plain"] = edition2.points_text(friedman.effect(varied - plain))
         rows[title(variant, model)] = row
     return rows

@@ -64,7 +64,7 @@ def show_answers(families: Mapping[str, Family]) -> None:
         f"±{margin:g} points; what is shown to lie within is equal. Steps of the scale grow with "
         "the distance from 0." + f" Not yet trained: {', '.join(waiting)}." * bool(waiting),
         alt="A panel for each question, a row for each pair. "
-        + " ".join(told(title, families[title]) for title in answered),
+        + " ".join(summary_text(title, families[title]) for title in answered),
     )
 
 
@@ -72,7 +72,7 @@ def _answered(families: Mapping[str, Family]) -> list[str]:
     return [title for title in QUESTIONS if families[title].answers]
 
 
-def told(title: str, family: Family) -> str:
+def summary_text(title: str, family: Family) -> str:
     """Return what a panel shows, in a sentence."""
     found = ", ".join(
         f"{words.pair(a.contrast)} {100 * a.effect.mean:+z.1f} ({a.answer})" for a in family.answers

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy import stats
 
-from posenc_book.read.classification import second
+from posenc_book.read.classification import edition2
 from posenc_book.read.edition3 import figure, plan, reading, words
 from posenc_book.read.edition3.questions import QUESTIONS
 from posenc_book.statistics import equality, friedman
@@ -46,7 +46,7 @@ class Beside:
 
 def load() -> dict[str, Beside]:
     """Return what each of `ASKED` is beside the sinusoid."""
-    known = second.learned(second.load_grid("time_series")).compare((SINUSOID, *ASKED))
+    known = edition2.learned(edition2.load_grid("time_series")).compare((SINUSOID, *ASKED))
     found = reading.scored(reading.load_trainings())
     return {
         name: Beside(
@@ -108,7 +108,7 @@ def show(found: Mapping[str, Beside]) -> None:
         "and its bar the 95 % interval by Student's t. Grey band: "
         f"±{100 * plan.MARGIN:g} points, which count as equal. Steps of the scale grow with the "
         "distance from 0.",
-        alt=" ".join(_told(which, said, found) for which, said in PANELS.items()),
+        alt=" ".join(_summary_text(which, said, found) for which, said in PANELS.items()),
     )
 
 
@@ -122,7 +122,7 @@ def _row(ax: Axes, y: int, one: Beside, which: str) -> None:
     ax.plot(mean.mean, y + 0.15, "D", color=plots.COLORS[1], markeredgecolor="black", ms=6)
 
 
-def _told(which: str, said: str, found: Mapping[str, Beside]) -> str:
+def _summary_text(which: str, said: str, found: Mapping[str, Beside]) -> str:
     means = {words.name(n): t_interval([*getattr(one, which).values()]) for n, one in found.items()}
     listed = ", ".join(f"{name} {points(one)}" for name, one in means.items())
     return f"Four rows, {said}: {listed}."

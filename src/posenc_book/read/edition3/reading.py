@@ -400,13 +400,13 @@ def _lines(title: str, family: Family) -> list[str]:
         return [f"{title}: not answered, {len(family.missing)} trainings are missing ({listed})"]
     return [
         f"{title}, {a.contrast}: "
-        + "; ".join(f"{about} {_told(a.tested, one)}" for about, one in a.about.items())
+        + "; ".join(f"{about} {_verdict_text(a.tested, one)}" for about, one in a.about.items())
         + (f"; {a.failed} failed" if a.failed else "")
         for a in family.answers
     ]
 
 
-def _told(tested: bool, one: engine.Answer) -> str:
+def _verdict_text(tested: bool, one: engine.Answer) -> str:
     return f"{one.answer + ', ' if tested else ''}{one.effect}"
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from posenc._wall import behind
 from posenc_book.read import digests, results
 from posenc_book.read.forecasting import devices, plan, rivals, show
-from posenc_book.read.forecasting.answers import Answered, ask, kept_apart, said_families
-from posenc_book.read.forecasting.complete import Stored, load_stored, said_complete
+from posenc_book.read.forecasting.answers import Answered, ask, families_text, kept_apart
+from posenc_book.read.forecasting.complete import Stored, completeness_sentences, load_stored
 from posenc_book.read.forecasting.registered import FAMILIES, QUESTIONS
 
 COMMAND = "python -m posenc_book.read.forecasting --lock"
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             folder = results.folder() / "forecasting"
             print(f"written: {digests.lock(folder, 'forecasting', COMMAND, **hashes)}")
         stored = load_stored()
-        print("\n\n".join(_told(stored)))
+        print("\n\n".join(_report(stored)))
         if options.last_check:
             print("\n## Last check: do the differences repeat on the units kept apart?")
             for one in kept_apart(stored, last_check=True):
@@ -47,14 +47,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _told(stored: Stored) -> Iterator[str]:
+def _report(stored: Stored) -> Iterator[str]:
     """Yield paragraphs and tables: what is whole, each question, and the rivals."""
     asked = {question: ask(stored, question) for question in FAMILIES}
     yield "# Forecasting: what is whole, and what it says"
-    yield " ".join([*said_complete(stored), said_families(asked.values())])
+    yield " ".join([*completeness_sentences(stored), families_text(asked.values())])
     yield from map(show.markdown, show.completeness_tables(stored))
     if again := devices.load_ratios():
-        yield f"## Devices\n\n{devices.said_alike(again)}"
+        yield f"## Devices\n\n{devices.agreement_text(again)}"
         yield show.markdown(devices.devices_table(again))
     for question, answered in asked.items():
         yield f"## {question}: {QUESTIONS[question]}"
@@ -62,14 +62,14 @@ def _told(stored: Stored) -> Iterator[str]:
     yield "## Rivals"
     standings = rivals.standings(stored, rivals.load_rivals())
     yield show.markdown(show.rivals_table(standings))
-    yield from show.said_behind(standings, "linear")
+    yield from show.behind_sentences(standings, "linear")
 
 
 def _families(answered: Sequence[Answered]) -> Iterator[str]:
     """Yield the tables of the families that are whole, and how far the others are."""
     for one in answered:
         table = show.answers_table(one)
-        yield f"{one.family.name}: {one.told}" if table is None else show.markdown(table)
+        yield f"{one.family.name}: {one.completeness}" if table is None else show.markdown(table)
 
 
 if __name__ == "__main__":

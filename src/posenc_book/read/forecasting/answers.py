@@ -104,7 +104,7 @@ class Answered:
         return len(self.whole) == len(self.family.units)
 
     @property
-    def told(self) -> str:
+    def completeness(self) -> str:
         """How many units are whole, such as "not whole: 9 of 14 units"."""
         n = len(self.family.units)
         return f"{n} units" if self.is_whole else f"not whole: {len(self.whole)} of {n} units"
@@ -115,7 +115,7 @@ def ask(stored: Stored, question: str) -> list[Answered]:
     return [judged(stored, family) for family in families(question)]
 
 
-def said_families(asked: Iterable[Sequence[Answered]]) -> str:
+def families_text(asked: Iterable[Sequence[Answered]]) -> str:
     """Return a sentence on how many families of several questions are whole."""
     every = [one for some in asked for one in some]
     return f"{sum(one.is_whole for one in every)} of {len(every)} families are whole."

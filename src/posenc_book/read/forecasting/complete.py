@@ -116,7 +116,7 @@ class Stored:
         refuse_kept_apart([unit], last_check=last_check)
         state = self.states[way, unit]
         if not state.whole:
-            raise ValueError(f"{way} on {unit} must be whole, got {said_state(state)}")
+            raise ValueError(f"{way} on {unit} must be whole, got {state_text(state)}")
         found = [one.get(score) for one in state._metrics]
         return None if None in found else np.array(found, dtype=float)
 
@@ -202,7 +202,7 @@ def _kind(device: str) -> str:
     return device.partition(" ")[0].partition(":")[0]
 
 
-def said_state(state: State) -> str:
+def state_text(state: State) -> str:
     """Return how far a place is, such as "4 of 4 trials and 2 of 5 seeds"."""
     of_trials = f"{state.trials} of {len(plan.RATES)} trials"
     failed = f", {state.failed} failed" * bool(state.failed)
@@ -290,7 +290,7 @@ def encodings_rows(
     }
 
 
-def said_complete(stored: Stored) -> list[str]:
+def completeness_sentences(stored: Stored) -> list[str]:
     """Return sentences: how much is whole, also of the units kept apart, and what is amiss."""
     told = []
     for where, some in (

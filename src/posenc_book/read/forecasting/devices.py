@@ -79,7 +79,7 @@ def _row(values: NDArray[np.float64]) -> dict[str, str]:
     }
 
 
-def said_alike(found: Ratios) -> str:
+def agreement_text(found: Ratios) -> str:
     """Return a sentence on what follows, by the rule that was written down before."""
     one = interval(found)
     told = f"{per_cent(one.mean):+z.2f} % [{per_cent(one.low):+z.2f}, {per_cent(one.high):+z.2f}]"

@@ -66,15 +66,15 @@ def show_worth(answered: Sequence[Answered], *, name: str = "fig-worth-of-positi
         f"Grey: changes of at most {100 * MARGIN:g} %, which count as none. A filled diamond: a "
         "difference is shown. Steps of the scale grow with the distance from 0.",
         alt="Five panels, one for each reader, with a row for each encoding. "
-        + " ".join(told(one) for one in answered),
+        + " ".join(summary_text(one) for one in answered),
     )
 
 
-def told(one: Answered) -> str:
+def summary_text(one: Answered) -> str:
     """Return what a panel shows, as a sentence."""
     title = TITLES[one.family.name]
     if not one.is_whole:
-        return f"{title}: {one.told}."
+        return f"{title}: {one.completeness}."
     means = {
         called(a.comparison.label): per_cent(a.effect.interval.mean)
         for a in one.answers
@@ -93,7 +93,7 @@ def _panel(ax: Axes, one: Answered) -> None:
     plots.draw_band(ax, MARGIN)
     ax.grid(axis="y", visible=False)
     if not one.is_whole:
-        plots.say_in_middle(ax, one.told)
+        plots.say_in_middle(ax, one.completeness)
     for y, answer in enumerate(one.answers):
         _line(ax, y, answer)
 

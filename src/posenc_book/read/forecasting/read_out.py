@@ -59,7 +59,7 @@ class ReadOut:
     effects: Mapping[str, Effect]
 
     @property
-    def told(self) -> str:
+    def completeness(self) -> str:
         """How much is trained, such as "not whole: 9 and 14 of 14 units"."""
         if self.effects:
             return f"{len(COUNTED)} units"
@@ -123,7 +123,7 @@ def show_read_out(stored: Stored, *, name: str = "fig-read-out") -> None:
         "them. To the left is better. Grey: changes of at most "
         f"{100 * plan.MARGIN:g} %. Steps of the scale grow with the distance from 0.",
         alt="A panel for each kind of token, with a row for each data set. "
-        + " ".join(map(_told, _drawn(stored).values())),
+        + " ".join(map(_summary_text, _drawn(stored).values())),
     )
 
 
@@ -168,7 +168,7 @@ def _panel(ax: Axes, one: ReadOut, order: list[str]) -> None:
     ax.set_xticks(np.log1p(np.array(_TICKS) / 100), [f"{t:+d}" if t else "0" for t in _TICKS])
     ax.set_xticks([], minor=True)
     if not one.effects:
-        plots.say_in_middle(ax, one.told)
+        plots.say_in_middle(ax, one.completeness)
         return
     rows, y = [COUNTED.index(unit) for unit in order], np.arange(len(order))
     flat, mean = (one.effects[head].by_unit[rows] for head in HEADS)
@@ -179,9 +179,9 @@ def _panel(ax: Axes, one: ReadOut, order: list[str]) -> None:
         ax.plot(seeds.mean(1), y, marker, color=colour, label=CALLED[head])
 
 
-def _told(one: ReadOut) -> str:
+def _summary_text(one: ReadOut) -> str:
     if not one.effects:
-        return f"{one.tokens}: {one.told}."
+        return f"{one.tokens}: {one.completeness}."
     said = []
     for head, found in one.effects.items():
         values = zip(COUNTED, found.by_unit, strict=True)

@@ -44,11 +44,11 @@ def answers_table(answered: Answered) -> Table | None:
     if not answered.is_whole:
         return None
     rows = {called(one.comparison.label): _row(one, answered.family) for one in answered.answers}
-    return Table(rows, head=answered.family.name, caption=answered.told, unbroken=True)
+    return Table(rows, head=answered.family.name, caption=answered.completeness, unbroken=True)
 
 
 def _row(one: Answer, family: Family) -> dict[str, str]:
-    row = {"answer": said(one)} if family.tested else {}
+    row = {"answer": verdict_text(one)} if family.tested else {}
     row |= dict.fromkeys(NUMBERS, NOTHING) | {NUMBERS[0]: "refuses"}
     if one.effect is not None:
         row |= _numbers(one.effect)
@@ -75,7 +75,7 @@ def _numbers(effect: Effect) -> dict[str, str]:
     return dict(zip(NUMBERS, found, strict=True))
 
 
-def said(one: Answer) -> str:
+def verdict_text(one: Answer) -> str:
     """Return an answer in words: ahead is a smaller error."""
     return NOTHING if one.answer == "interval" else one.answer
 
@@ -106,7 +106,7 @@ def rivals_table(standings: Sequence[baselines.Standing]) -> Table:
     return Table(rows, head="reader", caption=caption)
 
 
-def said_behind(standings: Sequence[baselines.Standing], rival: str) -> list[str]:
+def behind_sentences(standings: Sequence[baselines.Standing], rival: str) -> list[str]:
     """Return sentences that name the units in which readers are not ahead of a rival."""
     return [
         f"{one.reader} is not ahead of {rival.replace('_', ' ')} on {', '.join(one.behind)}."

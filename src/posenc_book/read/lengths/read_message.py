@@ -97,12 +97,12 @@ def message_rows(found: Lab, words: dict[str, str]) -> dict[str, dict[str, str]]
     told = compared(found)
     return {
         task: {words[name]: f"{found.beyond(task, name):.0%}" for name in (NAME, *BESIDE)}
-        | {f"beside {words[other]}": said(told[task, other]) for other in BESIDE}
+        | {f"beside {words[other]}": verdict_text(told[task, other]) for other in BESIDE}
         for task in PROTOCOL["tasks"]
     }
 
 
-def said(one: Answer) -> str:
+def verdict_text(one: Answer) -> str:
     """Return an answer as a table has it: points, their interval, and the word."""
     mean, low, high = (100 * value for value in (one.effect.mean, one.effect.low, one.effect.high))
     return f"{mean:+.1f} ({low:+.1f} to {high:+.1f}), {one.answer}"

@@ -136,8 +136,12 @@ class Kernels(Explorable):
         )  # fmt: skip
         return (
             drawing.text(_LEFT, top - 10, words)
-            + drawing.text(_LEFT - 6, top + 6, said(high), class_="end", data_part=f"{when}-high")
-            + drawing.text(_LEFT - 6, top + _HIGH, said(low), class_="end", data_part=f"{when}-low")
+            + drawing.text(
+                _LEFT - 6, top + 6, score_text(high), class_="end", data_part=f"{when}-high"
+            )
+            + drawing.text(
+                _LEFT - 6, top + _HIGH, score_text(low), class_="end", data_part=f"{when}-low"
+            )
             + paths
         )
 
@@ -200,7 +204,7 @@ def marked(length: int) -> tuple[int, ...]:
     return APART - length, -APART, 0, APART, length - APART
 
 
-def said(value: float) -> str:
+def score_text(value: float) -> str:
     """Return a score in two decimals, never as minus zero."""
     return f"{value:z.2f}".replace("-", "−")
 

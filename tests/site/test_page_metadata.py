@@ -21,11 +21,11 @@ from sitefiles import ROOT, toc_files
 
 import cards
 import content_policy
-import finding
-import moved
+import page_metadata
+import redirects
 
 BOOK = "The Positional Encoding Book"
-LEADS_ON = {"index", *moved.PAGES}
+LEADS_ON = {"index", *redirects.PAGES}
 NO_CONTENT = {"search", "404"}
 every_page = pytest.mark.parametrize("page", toc_files())
 
@@ -61,7 +61,7 @@ def test_every_description_is_its_own_and_can_be_shown_whole(site):
     told = {page: tag(site, page, "description") for page in toc_files()}
     assert len(set(told.values())) == len(told)
     for page, text in told.items():
-        assert finding.SHORTEST <= len(text) <= finding.LONGEST, page
+        assert page_metadata.SHORTEST <= len(text) <= page_metadata.LONGEST, page
         assert not re.search(r"[<>*`{}\\$✓]|\[|, ?,|\s{2}", text), (page, text)
 
 
@@ -86,8 +86,8 @@ def test_a_page_with_figures_has_a_card_of_its_own(site, page):
         "article img[src*=_images], figure.explorable svg"
     )
     named = page if figures else toc_files()[0]
-    assert address == f"{finding.address()}_cards/{named}.png"
-    with Image.open(site / address.removeprefix(finding.address())) as card:
+    assert address == f"{page_metadata.address()}_cards/{named}.png"
+    with Image.open(site / address.removeprefix(page_metadata.address())) as card:
         assert (card.format, card.size) == ("PNG", (1200, 630))
     assert [int(tag(site, page, f"og:image:{side}")) for side in ("width", "height")] == [1200, 630]
 
@@ -95,7 +95,9 @@ def test_a_page_with_figures_has_a_card_of_its_own(site, page):
 def test_no_two_cards_are_alike_and_none_is_left_over(site):
     kept = {path: path.read_bytes() for path in site.glob("_cards/**/*.png")}
     assert len(set(kept.values())) == len(kept) > 30
-    used = {tag(site, page, "og:image").removeprefix(finding.address()) for page in toc_files()}
+    used = {
+        tag(site, page, "og:image").removeprefix(page_metadata.address()) for page in toc_files()
+    }
     assert {path.relative_to(site).as_posix() for path in kept} == used
 
 
@@ -103,7 +105,7 @@ def test_maps_list_exactly_the_pages_of_the_site_by_their_canonical_addresses(si
     tree = ElementTree.parse(site / "sitemap.xml")
     mapped = [one.text for one in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")]
     assert mapped == [canonical(site, page) for page in toc_files()]
-    assert mapped == [f"{finding.address()}{page}.html" for page in toc_files()]
+    assert mapped == [f"{page_metadata.address()}{page}.html" for page in toc_files()]
     listed = re.findall(
         r"^- \[(.+)\]\((\S+)\): (.+)$", (site / "llms.txt").read_text("utf-8"), re.MULTILINE
     )
@@ -123,7 +125,7 @@ def test_llms_txt_begins_with_title_and_summary(site):
 
 def test_robots_are_shown_the_map_and_kept_from_pages_without_content(site):
     robots = (site / "robots.txt").read_text(encoding="utf-8")
-    assert f"Sitemap: {finding.address()}sitemap.xml" in robots.splitlines()
+    assert f"Sitemap: {page_metadata.address()}sitemap.xml" in robots.splitlines()
     for page in NO_CONTENT:
         assert tag(site, page, "robots") == "noindex"
         assert parsed(site / f"{page}.html").find("link", rel="canonical") is None
@@ -140,7 +142,7 @@ def test_pages_that_lead_on_name_where_they_lead(site):
 @every_page
 def test_a_page_says_its_version_and_when_it_changed(site, page):
     (line,) = by_class(site / f"{page}.html")["posenc-version"]
-    assert line.get_text().startswith(f"Version {finding.__version__}.")
+    assert line.get_text().startswith(f"Version {page_metadata.__version__}.")
     assert line.a["href"].endswith(tuple(f"/{page}{kind}" for kind in (".ipynb", ".md")))
     if line.time:
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", line.time["datetime"])
@@ -153,7 +155,7 @@ class Served(http.server.SimpleHTTPRequestHandler):
     """Serves the site as its host does: in a folder, with the page for lost addresses."""
 
     def translate_path(self, path):
-        inside = path.removeprefix(finding.folder())
+        inside = path.removeprefix(page_metadata.folder())
         return super().translate_path(f"/{inside}" if inside != path else "/none")
 
     def send_error(self, code, *_):
@@ -172,7 +174,7 @@ def served(site):
     handler = functools.partial(Served, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}{finding.folder()}"
+        yield f"http://127.0.0.1:{server.server_port}{page_metadata.folder()}"
         server.shutdown()
 
 
@@ -226,7 +228,7 @@ def test_the_page_for_lost_addresses_can_be_used_by_all(lost, served):
 def described(text: str) -> str:
     page = nodes.document(None, None)
     page += nodes.section("", *(nodes.paragraph("", part) for part in text.split("\n\n")))
-    return finding.beginning(page)
+    return page_metadata.beginning(page)
 
 
 def test_a_description_is_made_of_whole_sentences():
@@ -238,14 +240,14 @@ def test_a_description_is_made_of_whole_sentences():
 
 def test_a_long_sentence_is_cut_at_a_word():
     text = described("word " * 60)
-    assert len(text) <= finding.LONGEST
+    assert len(text) <= page_metadata.LONGEST
     assert text.endswith("word…")
 
 
 def test_formulas_and_citations_are_left_out():
     paragraph = nodes.paragraph("", "As ", nodes.math("", "x_t"), nodes.emphasis("", "shown"))
     paragraph += nodes.Text(" .")
-    assert finding.plain(paragraph) == "As shown."
+    assert page_metadata.plain(paragraph) == "As shown."
 
 
 def test_descriptions_that_say_the_same_are_named(caplog):
@@ -258,7 +260,7 @@ def test_descriptions_that_say_the_same_are_named(caplog):
             "c": {"description": "x"},
         },
     )
-    finding.check(None, env)
+    page_metadata.check(None, env)
     assert [record.getMessage().split(" needs")[0] for record in caplog.records] == [
         f"book/shared.yml: {page}" for page in "abc"
     ]
@@ -274,17 +276,17 @@ def test_git_knows_when_a_file_changed(tmp_path):
             env={**os.environ, **when},
         )
 
-    assert finding.dates(tmp_path) == {}
+    assert page_metadata.dates(tmp_path) == {}
     git("init", "--quiet")
     for name, day in (("a.md", "2026-05-04"), ("b c.md", "2026-05-05"), ("d.md", "2026-05-06")):
         (tmp_path / name).write_text(name)
         git("add", name)
         git("commit", "--quiet", "--message", name, day=day)
     (tmp_path / "d.md").write_text("changed since")
-    assert finding.dates(tmp_path) == {"a.md": "2026-05-04", "b c.md": "2026-05-05"}
+    assert page_metadata.dates(tmp_path) == {"a.md": "2026-05-04", "b c.md": "2026-05-05"}
     shallow = tmp_path / "shallow"
     subprocess.run(["git", "clone", "-q", "--depth=1", tmp_path.as_uri(), shallow], check=True)
-    assert finding.dates(shallow) == {}
+    assert page_metadata.dates(shallow) == {}
 
 
 DRAWING = '<svg viewBox="0 0 300 100"><path class="line" d="M10 10h200v60h-200z"/></svg>'
@@ -311,8 +313,8 @@ def test_a_figure_of_any_shape_stays_within_its_card(size):
 
 
 def test_only_the_chosen_figures_are_not_the_first():
-    chosen = finding.chosen()
+    chosen = page_metadata.chosen()
     for page in (*chosen["descriptions"], *chosen["figures"]):
         assert f"book/{page}" in toc_files()
     assert all(number > 1 for number in chosen["figures"].values())
-    assert ROOT == finding.ROOT
+    assert ROOT == page_metadata.ROOT

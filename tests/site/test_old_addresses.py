@@ -10,7 +10,7 @@ from docutils.nodes import make_id
 from parsing import by_id
 from sitefiles import ROOT, SITE
 
-import moved
+import redirects
 from posenc_book.atlas import cards
 
 # Read from the site of the first edition; its page on published code stands in the Audit now.
@@ -92,14 +92,14 @@ def anchors(page: str) -> set[str]:
 @pytest.mark.parametrize("page", KNOWN)
 def test_every_anchor_of_earlier_editions_leads_somewhere(site, page):
     assert site == SITE
-    here, led = anchors(page), moved.anchors().get(f"book/{page}", {})
+    here, led = anchors(page), redirects.anchors().get(f"book/{page}", {})
     assert [one for one in KNOWN[page] if one not in here and one not in led] == []
     assert [one for one in led if one in here] == [], "it stands on its page"
 
 
 def test_what_has_moved_is_there(site):
     gone = []
-    for old in moved.anchors().values():
+    for old in redirects.anchors().values():
         for address in old.values():
             page, anchor = address.split(".html#")
             if anchor not in anchors(page.removeprefix("book/")):
@@ -107,14 +107,14 @@ def test_what_has_moved_is_there(site):
     assert gone == []
     text = (site / "_static" / "anchors-where.js").read_text(encoding="utf-8")
     told = json.loads(text.removeprefix("window.posencMoved = ").rstrip().rstrip(";"))
-    assert told == moved.anchors()
+    assert told == redirects.anchors()
 
 
 def test_the_list_names_what_earlier_editions_had():
     assert len(FIRST) > 15
-    for page, old in moved.anchors().items():
+    for page, old in redirects.anchors().items():
         assert set(old) <= set(KNOWN[page.removeprefix("book/")]), page
-    for page in (target.split("#")[0] for target in moved.PAGES.values()):
+    for page in (target.split("#")[0] for target in redirects.PAGES.values()):
         assert any((ROOT / f"{page}{kind}").is_file() for kind in (".ipynb", ".md")), page
 
 

@@ -1,7 +1,7 @@
 """Print each chapter's size, and the times that it states beside those that the rule gives.
 
-    python tools/shape.py           # print, and name what is stated wrongly
-    python tools/shape.py --write   # state the rule's times wherever a time is stated
+    python tools/chapter_times.py           # print, and name what is stated wrongly
+    python tools/chapter_times.py --write   # state the rule's times wherever a time is stated
 
 A chapter is as long as its story needs: the sizes are a report. The rule for reading: a minute for
 120 words and for 9 lines of visible code, two for a figure, rounded to five minutes. For exercises:

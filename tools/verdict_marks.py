@@ -57,7 +57,7 @@ def with_marks(text: str, rows: dict[str, dict], folder: str, page: str) -> str:
     return MARK.sub(fresh, text)
 
 
-def told(notebook: dict) -> set[str]:
+def marked_claims(notebook: dict) -> set[str]:
     """Return the ids of the claims that a notebook marks, or whose verdicts it shows again."""
     cells = notebook["cells"]
     outputs = (output for cell in cells for output in cell.get("outputs", []))
@@ -67,11 +67,13 @@ def told(notebook: dict) -> set[str]:
     return {*marked, *(one["id"] for one in shown if one)}
 
 
-def told_by_page(book: Path) -> dict[str, set[str]]:
+def marked_claims_by_page(book: Path) -> dict[str, set[str]]:
     """Return what `told` finds for each notebook beside the Audit that has any, by its page."""
     paths = sorted([*book.glob("*.ipynb"), *book.glob("atlas/*.ipynb")])
     pages = {path.relative_to(book).with_suffix("").as_posix(): path for path in paths}
-    found = {name: told(json.loads(path.read_text("utf-8"))) for name, path in pages.items()}
+    found = {
+        name: marked_claims(json.loads(path.read_text("utf-8"))) for name, path in pages.items()
+    }
     return {name: ids for name, ids in found.items() if ids}
 
 

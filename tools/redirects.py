@@ -1,8 +1,8 @@
 """Sphinx extension: old addresses lead on, and so does the front door.
 
-`moved.yml` names the anchors of the first edition that stand elsewhere now; `book.js` reads what is
-written here when a page is opened at an anchor that it has not. Pages that have moved, and the
-site's root, are small pages that take the reader on.
+`redirects.yml` names the anchors of the first edition that stand elsewhere now; `book.js` reads
+what is written here when a page is opened at an anchor that it has not. Pages that have moved, and
+the site's root, are small pages that take the reader on.
 """
 
 import html

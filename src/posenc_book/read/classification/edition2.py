@@ -338,7 +338,7 @@ def _gain(found: Answer, cells: NDArray[np.float64]) -> Gain:
     )
 
 
-def said_p(p_value: float) -> str:
+def p_value_text(p_value: float) -> str:
     """Return a p-value with two digits, and never as 0.
 
     Parameters
@@ -357,13 +357,13 @@ def said_p(p_value: float) -> str:
     return f"{p_value:.2f}" if p_value >= 0.01 else f"{p_value:.1g}"
 
 
-def said_verdict(one: Answer) -> str:
+def verdict_text(one: Answer) -> str:
     """Return an answer with the p-value that it rests on: of equality, or of a difference."""
     p_value = one.p_equal if one.answer == EQUAL else one.p_value
-    return f"{one.answer} ({said_p(p_value)})"
+    return f"{one.answer} ({p_value_text(p_value)})"
 
 
-def said_points(effect: friedman.Effect) -> str:
+def points_text(effect: friedman.Effect) -> str:
     """Return a mean with its interval in points, such as "+2.5 [+0.0, +5.0]".
 
     Parameters
@@ -384,7 +384,7 @@ def said_points(effect: friedman.Effect) -> str:
     return f"{mean:+z.1f} [{low:+z.1f}, {high:+z.1f}]"
 
 
-def said_shown(gains: Sequence[Gain]) -> str:
+def shown_text(gains: Sequence[Gain]) -> str:
     """Return how many gains the frozen test shows, such as "2 of 10 such gains are shown"."""
     n = sum(one.shown for one in gains)
     return f"{n or 'none'} of {len(gains)} such gains {'is' if n < 2 else 'are'} shown"

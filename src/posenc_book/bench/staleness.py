@@ -10,7 +10,7 @@ from posenc_book.records.settings import Settings
 from posenc_book.records.store import Store
 
 
-def told(
+def staleness_lines(
     groups: Iterable[Sequence[Settings]],
     out: Path,
     *,
@@ -27,4 +27,4 @@ def told(
         names = (label(record, kind) for kind in changes.SOURCES)
         found.append(stored.change(settings, *names))
     counted, end = ("stored training run", "stored training runs"), "trained anew"
-    return changes.said(found, *counted, (f"is {end}", f"are {end}"))
+    return changes.change_sentences(found, *counted, (f"is {end}", f"are {end}"))

@@ -7,7 +7,7 @@ from parsing import by_id
 from PIL import Image
 from sitefiles import ROOT, toc_files
 
-import stacked
+import phone_panels
 from posenc_book.teaching import plots
 
 LISTED = yaml.safe_load((ROOT / "_config.yml").read_text())["sphinx"]["config"]["stacked_figures"]
@@ -24,16 +24,16 @@ def picture():
 
 
 def test_panels_stand_one_below_another_without_the_white_between(picture):
-    found = stacked.stack(picture, [400]).convert("RGB")
-    heights = [200 + 2 * stacked.MARGIN, 100 + 2 * stacked.MARGIN]
-    assert found.size == (stacked.COLUMN, sum(heights))
+    found = phone_panels.stack(picture, [400]).convert("RGB")
+    heights = [200 + 2 * phone_panels.MARGIN, 100 + 2 * phone_panels.MARGIN]
+    assert found.size == (phone_panels.COLUMN, sum(heights))
     assert found.getpixel((245, heights[0] // 2)) == (255, 0, 0)
     assert found.getpixel((245, heights[0] + heights[1] // 2)) == (0, 0, 255)
 
 
 def test_a_cut_through_a_drawing_is_named(picture):
     with pytest.raises(ValueError, match="white columns of the picture, got 300"):
-        stacked.stack(picture, [400, 300])
+        phone_panels.stack(picture, [400, 300])
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """What a reader can see must survive when code moves: store it once, compare it after each step.
 
-    python tools/visible.py store visible.json     # before
-    python tools/visible.py check visible.json     # after: names what differs
+    python tools/snapshot.py store visible.json     # before
+    python tools/snapshot.py check visible.json     # after: names what differs
 
 Stored are hashes of every record's scores, seeds and settings; of the verdicts of the ledger; of
 the text outputs of all notebooks; and of what those functions return that read the records and need

@@ -9,7 +9,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.environment.collectors.toctree import TocTreeCollector
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-import numbered
+import figure_numbers
 
 PAGES = {
     "conf.py": 'extensions = ["numbered"]\nnumfig = True\n',
@@ -71,7 +71,7 @@ def edit(folder, name, old, new):
 
 def numbers_of_sphinx(env):
     """Return the numbers that Sphinx gives, from the whole trees."""
-    numbered.ASSIGN(TocTreeCollector(), env)
+    figure_numbers.ASSIGN(TocTreeCollector(), env)
     return env.toc_fignumbers
 
 
@@ -87,9 +87,9 @@ def test_numbers_are_those_of_sphinx(folder):
 def test_a_new_figure_moves_those_behind_and_no_other_page_is_read(folder, monkeypatch):
     built(folder)
     edit(folder, "two.rst", ".. _drawn", ".. figure:: dot.svg\n\n   First.\n\n.. _drawn")
-    read, whole = [], numbered.outline
+    read, whole = [], figure_numbers.outline
     monkeypatch.setattr(
-        numbered, "outline", lambda env, tree: read.append(tree["source"]) or whole(env, tree)
+        figure_numbers, "outline", lambda env, tree: read.append(tree["source"]) or whole(env, tree)
     )
     env = built(folder)
     assert [source.removeprefix(f"{folder}/") for source in read] == ["two.rst"]

@@ -10,7 +10,7 @@ from posenc import encodings
 from posenc_book.bench.tuning import TUNED
 from posenc_book.data import units
 from posenc_book.read import results
-from posenc_book.read.classification import analysis, second
+from posenc_book.read.classification import analysis, edition2
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.analysis import ANALYSIS
 from posenc_book.records import records
@@ -26,7 +26,7 @@ def grid(scores, floor=0.2, datasets=None, encodings=ENCODINGS):
     scores = np.asarray(scores, float)
     names = datasets or tuple(f"set {i}" for i in range(len(scores)))
     floors = np.full((len(scores), scores.shape[2]), floor)
-    return second.Accuracies("patch", tuple(names), encodings, scores, floors)
+    return edition2.Accuracies("patch", tuple(names), encodings, scores, floors)
 
 
 def record(dataset, encoding, seed, accuracy, **changes):
@@ -49,32 +49,32 @@ def test_only_complete_sets_of_this_protocol_enter():
     lines = [record("Trace", e, r, 0.7) for e in ENCODINGS for r in range(N)]
     lines += [record("Plane", e, r, 0.7) for e in ENCODINGS for r in range(N - 1)]
     lines += [record("Adiac", e, r, 0.7, protocol="other") for e in ENCODINGS for r in range(N)]
-    found = second.load_grid(
+    found = edition2.load_grid(
         "patch", encodings=ENCODINGS, records=lines, baselines=[floor("Trace"), floor("Plane")]
     )
     assert found.datasets == ("Trace",)
     assert found.scores.shape == (1, 3, N)
     assert (found.largest_class == 0.5).all()
-    lacking = second.missing("patch", records=lines)
+    lacking = edition2.missing("patch", records=lines)
     assert lacking["Trace"] == N * (len(protocols.ENCODINGS) - len(ENCODINGS))
     assert lacking["Adiac"] == N * len(protocols.ENCODINGS)
     with pytest.raises(ValueError, match="largest class of Trace is not stored; run posenc bench"):
-        second.load_grid("patch", encodings=ENCODINGS, records=lines, baselines=[])
+        edition2.load_grid("patch", encodings=ENCODINGS, records=lines, baselines=[])
     with pytest.raises(ValueError, match="no data set is complete for model 'time_series'"):
-        second.load_grid("time_series", records=lines, baselines=[])
+        edition2.load_grid("time_series", records=lines, baselines=[])
 
 
 def test_sign_flips_are_counted_by_hand():
-    assert second.sign_flips(np.ones((1, 5))) == 1 / 32
-    assert second.sign_flips(np.zeros((3, 5))) == 1.0
-    assert second.sign_flips(-np.ones((1, 5))) == 1.0
+    assert edition2.sign_flips(np.ones((1, 5))) == 1 / 32
+    assert edition2.sign_flips(np.zeros((3, 5))) == 1.0
+    assert edition2.sign_flips(-np.ones((1, 5))) == 1.0
     # the largest of two is compared with the largest of two
-    assert second.sign_flips(np.array([[1.0] * 5, [-1.0] * 5])) == 2 / 32
+    assert edition2.sign_flips(np.array([[1.0] * 5, [-1.0] * 5])) == 2 / 32
 
 
 def test_sign_flips_keep_their_level_over_several_methods():
     rng = np.random.default_rng(0)
-    p = [second.sign_flips(rng.normal(size=(10, 5))) for _ in range(2000)]
+    p = [edition2.sign_flips(rng.normal(size=(10, 5))) for _ in range(2000)]
     assert np.mean(np.array(p) <= 0.05) < 0.05
     assert np.mean(np.array(p) <= 0.25) == pytest.approx(0.25, abs=0.03)
 
@@ -84,7 +84,7 @@ def test_a_set_decides_if_it_beats_the_largest_class_and_an_encoding_beats_none(
     good = np.stack([0.5 + resamples, 0.6 + resamples, 0.5 + resamples])
     same = np.stack([0.5 + resamples] * 3)
     guessing = good - 0.4
-    one, two, three = second.decides(grid([good, same, guessing], floor=0.3))
+    one, two, three = edition2.decides(grid([good, same, guessing], floor=0.3))
     assert (one.yes, one.reason) == (True, "")
     assert (two.yes, two.reason) == (False, "no encoding is above none by more than luck")
     assert [d.learned for d in (one, two, three)] == [True, True, False]
@@ -96,8 +96,8 @@ def test_gains_are_judged_where_something_is_learned_and_ranks_where_a_set_decid
     good = np.stack([0.5 + resamples, 0.6 + resamples, 0.5 + resamples])
     same = np.stack([0.5 + resamples] * 3)
     found = grid([good, same, good - 0.4], floor=0.3)
-    assert second.learned(found).datasets == ("set 0", "set 1")
-    assert second.deciding(found).datasets == ("set 0",)
+    assert edition2.learned(found).datasets == ("set 0", "set 1")
+    assert edition2.deciding(found).datasets == ("set 0",)
 
 
 def test_sets_that_share_series_are_one_unit():
@@ -117,7 +117,7 @@ def test_what_a_test_takes_for_no_difference_is_neither_a_win_nor_a_loss():
     rotary = np.array([0.4, 0.2, 0.5, 0.1, 0.3])
     assert (rotary - none).mean() != 0  # but for rounding, it is
     others = [[none, none + 0.1, none], [none, none - 0.1, none]]
-    found = {one.encoding: one for one in second.gains(grid([[none, rotary, none], *others]))}
+    found = {one.encoding: one for one in edition2.gains(grid([[none, rotary, none], *others]))}
     assert (found["sinusoidal"].wins, found["sinusoidal"].losses) == (1, 1)
     assert (found["rotary"].wins, found["rotary"].losses) == (0, 0)
 
@@ -134,20 +134,20 @@ def simulated(gain, spread, n_sets=30, seed=0):
     [(0.05, 0.02, "ahead"), (-0.05, 0.02, "behind"), (0.0, 0.005, "equal")],
 )
 def test_answers_are_found_where_they_are_planted(gain, spread, answer):
-    found = second.gains(simulated(gain, spread))
+    found = edition2.gains(simulated(gain, spread))
     assert [one.answer for one in found] == [answer] * 2
     assert found[0].effect.mean >= found[1].effect.mean
 
 
 def test_what_the_data_cannot_tell_stays_open():
-    found = second.gains(simulated(0.0, 0.3, n_sets=6, seed=3))
+    found = edition2.gains(simulated(0.0, 0.3, n_sets=6, seed=3))
     assert {one.answer for one in found} == {"undecided"}
 
 
 def test_a_ranking_puts_the_planted_order_first():
     found = simulated(0.0, 0.001)
     found.scores[:, 2] += 0.1
-    ranking = second.ranking(found)
+    ranking = edition2.ranking(found)
     assert ranking.encodings == ("rotary", "sinusoidal")
     assert ranking.test.p_value < 0.001
     assert ranking.groups == []
@@ -155,7 +155,7 @@ def test_a_ranking_puts_the_planted_order_first():
 
 def test_power_rises_with_the_effect():
     scores = simulated(0.0, 0.05)
-    small, large = (second.powers(scores, e)["rotary"].value for e in (0.005, 0.05))
+    small, large = (edition2.powers(scores, e)["rotary"].value for e in (0.005, 0.05))
     assert small < large
     assert large > 0.95
 
@@ -260,7 +260,7 @@ def test_the_page_counts_the_trainings_of_each_kind():
 
 
 def test_what_is_missing_of_a_tier_counts_its_variants():
-    lacking = second.missing("patch", 3, records=[])
+    lacking = edition2.missing("patch", 3, records=[])
     assert lacking["PenDigits"] == 5 * len(protocols.OTHERS)
     everywhere = len(protocols.OTHERS) + len(protocols.LATER) + len(protocols.CONTROLS)
     assert lacking["Libras"] == 5 * (everywhere + sum(map(len, protocols.COMPARED.values())))
@@ -268,8 +268,8 @@ def test_what_is_missing_of_a_tier_counts_its_variants():
 
 def test_a_verdict_is_said_with_the_p_value_that_it_rests_on():
     found, alike = friedman.effect([0.001, -0.002, 0.002]), equality.Probabilities(0.0, 1.0, 0.0)
-    made = partial(second.Gain, "dft", found, probabilities=alike, wins=2, losses=1, n_units=3)
-    assert second.said_verdict(made(p_value=0.9, p_equal=0.004)) == "equal (0.004)"
-    assert second.said_verdict(made(p_value=0.01, p_equal=0.4)) == "ahead (0.01)"
-    assert second.said_verdict(made(p_value=0.9, p_equal=0.2)) == "undecided (0.90)"
-    assert second.said_verdict(made(p_value=0.01, p_equal=0.004)) == "equal (0.004)"
+    made = partial(edition2.Gain, "dft", found, probabilities=alike, wins=2, losses=1, n_units=3)
+    assert edition2.verdict_text(made(p_value=0.9, p_equal=0.004)) == "equal (0.004)"
+    assert edition2.verdict_text(made(p_value=0.01, p_equal=0.4)) == "ahead (0.01)"
+    assert edition2.verdict_text(made(p_value=0.9, p_equal=0.2)) == "undecided (0.90)"
+    assert edition2.verdict_text(made(p_value=0.01, p_equal=0.004)) == "equal (0.004)"

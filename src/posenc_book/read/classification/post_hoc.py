@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc_book.data.units import members
-from posenc_book.read.classification import edition, found, sanity, second
+from posenc_book.read.classification import edition, edition2, found, sanity
 from posenc_book.read.classification.baselines import load_baselines
-from posenc_book.read.classification.second import Accuracies
+from posenc_book.read.classification.edition2 import Accuracies
 from posenc_book.statistics import equality, friedman
 
 
@@ -61,10 +61,10 @@ def on_one_set(units: Accuracies, *, n_draws: int = 20_000) -> OnOneSet:
     )
 
 
-def over_the_sinusoid(units: Accuracies) -> list[second.Gain]:
+def over_the_sinusoid(units: Accuracies) -> list[edition2.Gain]:
     """Return what each other encoding gains over the sinusoid, a family of its own for Holm."""
-    others = [name for name in units.encodings if name not in (second.BASELINE, "sinusoidal")]
-    return second.gains(units.compare(["sinusoidal", *others]))
+    others = [name for name in units.encodings if name not in (edition2.BASELINE, "sinusoidal")]
+    return edition2.gains(units.compare(["sinusoidal", *others]))
 
 
 def picked(model: str) -> Accuracies:
@@ -73,17 +73,19 @@ def picked(model: str) -> Accuracies:
     In each resample the encoding with the best validation accuracy is taken, of equal ones that
     with the lowest loss, as somebody would who trains all of them on their own data.
     """
-    grid = second.load_grid(model)
+    grid = edition2.load_grid(model)
     trained = edition.by_cell(edition.load_edition(), model)
     scores = np.empty((len(grid.datasets), 2, grid.scores.shape[2]))
     for row, dataset in enumerate(grid.datasets):
         for r in range(scores.shape[2]):
             runs = {name: trained[dataset, name, r] for name in grid.encodings}
-            none = runs.pop(second.BASELINE)
+            none = runs.pop(edition2.BASELINE)
             best = max(runs.values(), key=_validated)
             scores[row, :, r] = none["accuracy"], best["accuracy"]
-    both = Accuracies(model, grid.datasets, (second.BASELINE, "picked"), scores, grid.largest_class)
-    return both.units().only(second.learned(grid).datasets)
+    both = Accuracies(
+        model, grid.datasets, (edition2.BASELINE, "picked"), scores, grid.largest_class
+    )
+    return both.units().only(edition2.learned(grid).datasets)
 
 
 def _validated(metrics: dict) -> tuple[float, float]:
@@ -92,7 +94,7 @@ def _validated(metrics: dict) -> tuple[float, float]:
 
 def on_one_machine(model: str) -> Accuracies:
     """Return the grid without the sets that were trained on a GPU, with another torch."""
-    grid = second.load_grid(model)
+    grid = edition2.load_grid(model)
     records = edition.plain(edition.load_edition(), model)
     elsewhere = {record["dataset"] for record in records if record["device"] != "cpu"}
     return grid.only({*grid.datasets} - elsewhere)
@@ -102,7 +104,7 @@ def least_p_of_equality(units: Accuracies) -> float:
     """Return the smallest p-value of equality if all mean gains were 0, their scatter as it is."""
     cells = [units.gains(name) for name in units.encodings[1:]]
     centred = [one - one.mean() for one in cells]
-    p_values = [equality.tost(one, second.MARGIN).p_value for one in centred]
+    p_values = [equality.tost(one, edition2.MARGIN).p_value for one in centred]
     return float(friedman.holm(p_values).min())
 
 
@@ -129,7 +131,7 @@ def sorting(model: str) -> Sorting:
 
     Sets that share series are one unit, in the mean of the sets.
     """
-    units = second.learned(second.load_grid(model))
+    units = edition2.learned(edition2.load_grid(model))
     nearest = sanity.means_of(load_baselines())
     lost = [
         np.mean([nearest[n, "nearest"] - nearest[n, "nearest_sorted"] for n in members(unit)])
@@ -141,7 +143,7 @@ def sorting(model: str) -> Sorting:
 
 def rival_over_the_sinusoid(rival: str = "MiniRocket") -> dict[str, float]:
     """Return by how many points one of `found.levels` is ahead, by tokens, in the mean of sets."""
-    differences: dict[str, list[float]] = {tokens: [] for tokens in second.TOKENS.values()}
+    differences: dict[str, list[float]] = {tokens: [] for tokens in edition2.TOKENS.values()}
     for (_, tokens), level in found.levels().items():
         differences[tokens].append(level[rival] - level["the sinusoid"])
     return {tokens: float(np.mean(some)) for tokens, some in differences.items()}
