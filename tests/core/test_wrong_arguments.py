@@ -55,6 +55,8 @@ RIGHT = {
     "precision": "float16",
     "dtype": np.float64,
     "n_digits": 4,
+    "k": 2,
+    "adjacency": np.ones((4, 4)),
     "kept": [0.5] * 4,
     "short_factor": [1.0] * 4,
     "long_factor": [2.0] * 4,
