@@ -9,19 +9,15 @@ python -m experiments.edition3 --sets RacketSports --rehearse 20 --out /tmp/rehe
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from experiments.edition3 import train
-from posenc import _checks
 from posenc._wall import behind
 from posenc_book.bench import console
 from posenc_book.read.edition3 import plan
 from posenc_book.read.edition3.questions import FAMILIES, cells
 
 NAMES = (*plan.SURVEY, *plan.COUNTED)
-REHEARSAL = "rehearsal"
 RESULTS = Path("results", "edition-3")
 
 
@@ -44,7 +40,6 @@ def _chosen(options: argparse.Namespace) -> dict[str, list[train.Place]]:
     planned = cells(options.families) | plan.CELLS_ON_GPU
     if options.rehearse is None:
         return {name: train.places_of(name, planned) for name in options.sets}
-    steps = _checks.count("rehearse", options.rehearse, minimum=1)
     unused = [name for name in options.sets if name in plan.UNUSED]
     if unused:
         raise ValueError(
@@ -53,34 +48,21 @@ def _chosen(options: argparse.Namespace) -> dict[str, list[train.Place]]:
         )
     if options.out == RESULTS:
         raise ValueError("out must name another folder than the results' in a rehearsal")
-    return {name: _rehearsed(train.places_of(name, planned), steps) for name in options.sets}
-
-
-def _rehearsed(places: Sequence[train.Place], steps: int) -> list[train.Place]:
-    """Return cells of a few steps and one training, which belong to no protocol."""
-    short: dict[str, Any] = dict.fromkeys(
-        ("steps", "least_steps", "patience_steps", "check_every"), steps
-    )
-    return [(replace(one, profile=REHEARSAL, protocol="", **short), 1) for one, _ in places]
+    return {
+        name: [(train.rehearsed(one, options.rehearse), 1) for one, _ in places]
+        for name, places in ((name, train.places_of(name, planned)) for name in options.sets)
+    }
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m experiments.edition3", description=(__doc__ or "").partition("\n")[0]
     )
-    parser.add_argument(
-        "--sets", nargs="+", choices=(*NAMES, *plan.LONG), default=list(NAMES), metavar="NAME",
-        help=f"all that answers count, or some; those that wait for a GPU: {', '.join(plan.LONG)}",
-    )  # fmt: skip
+    train.add_options(parser, NAMES, RESULTS, on_a_gpu=plan.LONG)
     parser.add_argument(
         "--families", nargs="+", choices=FAMILIES, default=FAMILIES, metavar="NAME",
         help=f"train what all questions and claims need, or some of {', '.join(FAMILIES)}",
     )  # fmt: skip
-    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the results")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
-    parser.add_argument("--workers", type=int, help="processes; by default one for each core")
-    parser.add_argument("--seconds", type=float, help="begin no training after so many seconds")
-    parser.add_argument("--retry-failed", action="store_true", help="try failed cells again")
     parser.add_argument(
         "--tune", action="store_true", help="stop before the trainings: only choose their rates"
     )

@@ -2,12 +2,13 @@
 
 import inspect
 import math
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from posenc import _checks
 from posenc_book import data
 from posenc_book.bench import build, commands, jobs, local
 from posenc_book.bench.driver import deadline
@@ -62,14 +63,40 @@ def stages(
     trials, trained = (Store(folder / f"{kind}{dataset}.jsonl") for kind in ("tuning-", ""))
     first = [[trial] for one, _ in places for trial in first_trials(one)]
     yield "trials", first, trials
-    known = _by_key(trials)
+    known = by_key(trials)
     last = [last_trial(one, known) for one, _ in places]
     yield "last trial", [[trial] for trial in last if trial], trials
     if only_trials:
         return
-    known = _by_key(trials)
+    known = by_key(trials)
     best = [(tuned(one, known), n) for one, n in places]
     yield "training", [trainings(one, n) for one, n in best if one], trained
+
+
+def add_options(
+    parser: ArgumentParser, sets: Sequence[str], out: Path | None, on_a_gpu: Sequence[str] = ()
+) -> None:
+    """Let a command ask for sets, for a folder, by default `out`, and for how to train."""
+    more = f"; those that wait for a GPU: {', '.join(on_a_gpu)}" if on_a_gpu else ""
+    parser.add_argument(
+        "--sets", nargs="+", choices=(*sets, *on_a_gpu), default=list(sets), metavar="NAME",
+        help=f"all, or some{more}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", type=Path, default=out, required=out is None, help="folder of the results"
+    )
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
+    parser.add_argument("--workers", type=int, help="processes; by default one for each core")
+    parser.add_argument("--seconds", type=float, help="begin no training after so many seconds")
+    parser.add_argument("--retry-failed", action="store_true", help="try failed cells again")
+
+
+def rehearsed(one: Settings, steps: int) -> Settings:
+    """Return a cell of a few steps, which belongs to no protocol."""
+    steps = _checks.count("rehearse", steps, minimum=1)
+    names = ("steps", "least_steps", "patience_steps", "check_every")
+    short: dict[str, Any] = dict.fromkeys(names, steps)
+    return replace(one, profile="rehearsal", protocol="", **short)
 
 
 def run(options: Namespace, planned: Mapping[str, Iterator[Stage]]) -> int:
@@ -100,7 +127,7 @@ def _carry_out(planned: Mapping[str, Iterator[Stage]], trainer: commands.Trainer
     return n_failed
 
 
-def _by_key(store: Store) -> dict[str, dict]:
+def by_key(store: Store) -> dict[str, dict]:
     """Return the records of a file by their keys, those that failed among them."""
     return {record["key"]: record for record in unique(iter(store))}
 
@@ -113,7 +140,7 @@ def trainings(one: Settings, n: int) -> list[Settings]:
 
 def first_trials(one: Settings, deal: int = TRIAL_DEAL) -> list[Settings]:
     """Return the four trials that differ in their rate."""
-    return [_trial(one, deal, learning_rate=rate) for rate in plan.RATES]
+    return [trial(one, deal, learning_rate=rate) for rate in plan.RATES]
 
 
 def last_trial(
@@ -123,11 +150,15 @@ def last_trial(
     ranked = _ranked(first_trials(one, deal), records)
     if not ranked:
         return None
-    rates = [trial.learning_rate for trial in ranked]
-    if "scale" in inspect.signature(build.find_class(one.encoding)).parameters:
-        return _trial(one, deal, learning_rate=rates[0], scale=_other_scale(one.encoding))
+    return trial(one, deal, **fifth(one.encoding, [some.learning_rate for some in ranked]))
+
+
+def fifth(encoding: str, rates: Sequence[float]) -> dict[str, Any]:
+    """Return what the fifth trial changes, from the rates that have worked, the best first."""
+    if "scale" in inspect.signature(build.find_class(encoding)).parameters:
+        return {"learning_rate": rates[0], "scale": _other_scale(encoding)}
     between = math.sqrt(rates[0] * rates[1]) if len(rates) > 1 else rates[0] / 2
-    return _trial(one, deal, learning_rate=float(f"{between:.2g}"))
+    return {"learning_rate": float(f"{between:.2g}")}
 
 
 def tuned(one: Settings, records: Mapping[str, dict], deal: int = TRIAL_DEAL) -> Settings | None:
@@ -148,7 +179,8 @@ def tuned(one: Settings, records: Mapping[str, dict], deal: int = TRIAL_DEAL) ->
     return replace(one, learning_rate=best.learning_rate, scale=best.scale, tuned=told)
 
 
-def _trial(one: Settings, deal: int, **changes: Any) -> Settings:
+def trial(one: Settings, deal: int, **changes: Any) -> Settings:
+    """Return a short training of a cell on a deal."""
     steps = min(TUNING["steps"], one.steps)
     short: dict[str, Any] = dict.fromkeys(("steps", "least_steps", "patience_steps"), steps)
     first: dict[str, Any] = dict.fromkeys(("seed", "split_seed"), deal)

@@ -38,15 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m experiments.tuning_luck", description=(__doc__ or "").partition("\n")[0]
     )
-    parser.add_argument(
-        "--sets", nargs="+", choices=train.SETS, default=list(train.SETS), metavar="NAME",
-        help="all ten, or some",
-    )  # fmt: skip
-    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the results")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
-    parser.add_argument("--workers", type=int, help="processes; by default one for each core")
-    parser.add_argument("--seconds", type=float, help="begin no training after so many seconds")
-    parser.add_argument("--retry-failed", action="store_true", help="try failed cells again")
+    third.add_options(parser, train.SETS, RESULTS)
     parser.set_defaults(command=_train)
     return parser
 

@@ -9,7 +9,7 @@ from posenc_book.read import plans, results
 from posenc_book.read.edition3 import plan as of_the_edition
 from posenc_book.records.hashes import hashed
 from posenc_book.records.settings import Settings
-from posenc_book.records.store import Store, unique
+from posenc_book.records.store import Store
 
 PLAN = plans.load("tuning_luck")
 HASH = hashed(PLAN)
@@ -28,10 +28,10 @@ def stages(dataset: str, folder: Path) -> Iterator[Stage]:
     places = [(one, deal) for one in cells(dataset) for deal in PLAN["trial deals"]]
     first = [[trial] for one, deal in places for trial in third.first_trials(one, deal)]
     yield "trials", first, trials
-    known = _by_key(trials)
+    known = third.by_key(trials)
     last = [third.last_trial(one, known, deal) for one, deal in places]
     yield "last trials", [[trial] for trial in last if trial], trials
-    known = _by_key(trials)
+    known = third.by_key(trials)
     best = [third.tuned(one, known, deal) for one, deal in places]
     stored = _of_the_edition(dataset)
     wanted = [third.trainings(one, PLAN["trainings"]) for one in _once(best)]
@@ -46,10 +46,6 @@ def as_stored(one: Settings) -> str:
 
 def _once(settings: Sequence[Settings | None]) -> list[Settings]:
     return list({one.key: one for one in settings if one is not None}.values())
-
-
-def _by_key(store: Store) -> dict[str, dict]:
-    return {record["key"]: record for record in unique(iter(store))}
 
 
 def _of_the_edition(dataset: str) -> set[str]:

@@ -168,6 +168,7 @@ def of_runs(
     *,
     weights: ArrayLike | None = None,
     test_share: ArrayLike = 0.0,
+    more: float = 0.0,
 ) -> Answer:
     """Return one question by itself, by the scatter of runs within sets, which is alike in all.
 
@@ -181,6 +182,8 @@ def of_runs(
     test_share : float or array of shape (n_sets,)
         Test cases over all cases of each set, of which the rule takes at most a half: the answer
         is about new series. 0 takes runs for independent, and the answer is about these series.
+    more : float
+        Variance of the mean that no scatter of runs shows, such as that of its tuning.
 
     Returns
     -------
@@ -191,7 +194,7 @@ def of_runs(
     of_sets = np.full(n, 1 / n) if weights is None else np.asarray(weights, float)
     share = np.broadcast_to(np.minimum(test_share, LARGEST_SHARE), n)
     scatter = table.var(axis=1, ddof=1).mean()
-    error = math.sqrt(scatter * float(of_sets**2 @ equality.inflation(r, share)))
+    error = math.sqrt(scatter * float(of_sets**2 @ equality.inflation(r, share)) + more)
     mean, freedom = float(of_sets @ table.mean(1)), n * (r - 1)
     half = float(stats.t.isf(LEVEL / 2, freedom)) * error
     return Answer(

@@ -146,7 +146,7 @@ def scored(records: Iterable[dict]) -> dict[Cell, Scored]:
                 f"records must hold one training of a cell, got two of {cell[1]} on {cell[0]}, "
                 f"{cell[2]} layers, resample {cell[3]}, which differ in other settings"
             )
-        found[cell] = _scored(record)
+        found[cell] = score_of(record)
     return found
 
 
@@ -162,7 +162,8 @@ def _cell(record: dict) -> Cell:
     return record["dataset"], name, settings["n_layers"], record["seed"]
 
 
-def _scored(record: dict) -> Scored:
+def score_of(record: dict) -> Scored:
+    """Return what a training scored, a failed one as a guess."""
     if "error" in record:
         guess = 1 / recorded_facts(record["dataset"]).n_classes
         return Scored(guess, (-math.inf, -math.inf), failed=True)

@@ -1,0 +1,80 @@
+"""Does position in the message explain eRPE's lead? The contrasts that are planned, by lines."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posenc_book.read import plans
+from posenc_book.read.edition3.reading import Scored, score_of
+from posenc_book.records.hashes import hashed
+from posenc_book.records.store import unique
+from posenc_book.statistics.answers import ESTIMANDS, Answer, Family, of_runs
+
+PLAN: dict[str, Any] = plans.load("message")
+HASH = hashed(PLAN)
+PROFILE = "message"
+SETS = tuple(PLAN["sets"])
+ALL: dict[str, tuple[str, dict]] = PLAN["arms"] | PLAN["partners"]
+CONTRASTS = {f"{first} - {other}": (first, other) for first, other, _ in PLAN["contrasts"]}
+TITLES = tuple(CONTRASTS)
+MARGIN: float = PLAN["share of the room"] * fmean(1 - one for one, _ in PLAN["sets"].values())
+"""What counts as equal: a share of what the sinusoid leaves to be gained, by its validation."""
+_NAMES = {(name, json.dumps(options, sort_keys=True)): arm for arm, (name, options) in ALL.items()}
+Cell = tuple[str, str, int]  # data set, arm, deal from 1
+
+
+def scored(records: Iterable[dict]) -> dict[Cell, Scored]:
+    """Return the trainings of this plan by their cells, failed ones as a guess."""
+    return {
+        (one["dataset"], _NAMES[one["encoding"], _text(one)], one["seed"]): score_of(one)
+        for one in unique(iter(records))
+        if one["protocol"] == HASH and one["profile"] == PROFILE
+    }
+
+
+def _text(record: dict) -> str:
+    return json.dumps(record["settings"]["encoding_options"], sort_keys=True)
+
+
+def answers(found: Mapping[Cell, Scored], luck: float) -> dict[str, dict[str, Answer]]:
+    """Return the answers by `ESTIMANDS` and contrast; what lacks a training is left out.
+
+    `luck` is the variance that `tuning_luck.component` returns, in squared points.
+    """
+    tables = {arm: _accuracies(arm, found) for arm in ALL}
+    differences = {title: tables[a] - tables[b] for title, (a, b) in CONTRASTS.items()}
+    whole = {title: one for title, one in differences.items() if not np.isnan(one).any()}
+    shares = dict.fromkeys(SETS, 0.0) | {cell[0]: one.test_share for cell, one in found.items()}
+    return answered(whole, [shares[name] for name in SETS], luck)
+
+
+def _accuracies(arm: str, found: Mapping[Cell, Scored]) -> NDArray[np.float64]:
+    """Return accuracies (n_sets, n_trainings), NaN where a training is missing."""
+    cells = [[(name, arm, r + 1) for r in range(PLAN["trainings"])] for name in SETS]
+    return np.array([[found[c].accuracy if c in found else np.nan for c in row] for row in cells])
+
+
+def answered(
+    differences: Mapping[str, ArrayLike],
+    test_share: ArrayLike,
+    luck: float,
+    titles: Sequence[str] = TITLES,
+) -> dict[str, dict[str, Answer]]:
+    """Return answers from arrays (n_sets, n_trainings), corrected for all contrasts of the plan.
+
+    Both arms are tuned, so twice the luck is added for each set. Over data sets, a t test whose
+    runs are their means, it is counted once more than need be: their spread holds it already.
+    """
+    family = Family("message", tuple(titles), MARGIN)
+    alone: list[dict[str, Answer]] = [{} for _ in ESTIMANDS]
+    for title, one in differences.items():
+        table = np.asarray(one, float)
+        of_each = (table, 0.0), (table, test_share), (table.mean(1)[None], 0.0)
+        for some, (runs, share) in zip(alone, of_each, strict=True):
+            more = 2 * luck / 1e4 / len(table)
+            some[title] = of_runs(title, runs, MARGIN, test_share=share, more=more)
+    return dict(zip(ESTIMANDS, map(family.answers, alone), strict=True))

@@ -1,0 +1,68 @@
+"""The contrasts of the message: over sets by Student's t, with the luck of tuning, by Holm."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from posenc_book.read import message
+from posenc_book.statistics.answers import ESTIMANDS, HERE, NEW_SERIES, NEW_SETS
+
+FIRST = message.TITLES[0]
+
+
+@pytest.fixture
+def table():
+    return np.random.default_rng(0).normal(0.02, 0.03, (len(message.SETS), 4))
+
+
+def half(answer):
+    return (answer.effect.high - answer.effect.low) / 2
+
+
+def test_over_sets_it_is_students_test_corrected_for_all_contrasts(table):
+    one = message.answered({FIRST: table}, 0.5, 0.0)[NEW_SETS][FIRST]
+    p_value = stats.ttest_1samp(table.mean(1), 0).pvalue
+    assert one.p_value == pytest.approx(len(message.TITLES) * p_value)
+
+
+def test_the_luck_of_tuning_is_added_to_every_variance(table):
+    plain, more = (message.answered({FIRST: table}, 0.5, luck) for luck in (0.0, 1.5))
+    n, r = table.shape
+    for about, freedom in zip(ESTIMANDS, (n * (r - 1), n * (r - 1), n - 1), strict=True):
+        reach = stats.t.isf(0.025, freedom)
+        of_both = [(half(some[about][FIRST]) / reach) ** 2 for some in (plain, more)]
+        assert of_both[1] - of_both[0] == pytest.approx(2 * 1.5e-4 / n)
+    assert half(plain[NEW_SERIES][FIRST]) > half(plain[HERE][FIRST])
+
+
+def record(name, arm, seed, accuracy):
+    encoding, options = message.ALL[arm]
+    metrics = {"accuracy": accuracy, "validation_accuracy": 0.5, "validation_loss": 1.0}
+    named = {"key": f"{name} {arm} {seed}", "encoding": encoding, "dataset": name, "seed": seed}
+    return named | {
+        "protocol": message.HASH,
+        "profile": message.PROFILE,
+        "settings": {"encoding_options": options},
+        "metrics": metrics | {"n_train": 100, "n_test": 100},
+    }
+
+
+def test_a_contrast_waits_for_its_last_training():
+    level = {"none": 0.3, "erpe": 0.8, "sinusoidal": 0.7, "erpe, before": 0.7}
+    lines = [
+        record(name, arm, r, accuracy + 0.01 * i)
+        for arm, accuracy in level.items()
+        for i, name in enumerate(message.SETS)
+        for r in range(1, message.PLAN["trainings"] + 1)
+    ]
+    found = message.answers(message.scored(lines), 0.0)[NEW_SETS]
+    assert {*found} == {"erpe - erpe, before", "erpe, before - sinusoidal"}
+    assert found[FIRST].effect.mean == pytest.approx(0.1)
+    assert message.scored([{**one, "protocol": "another"} for one in lines]) == {}
+    assert message.answers(message.scored(lines[:-1]), 0.0)[NEW_SETS] == {}
+
+
+def test_what_counts_as_equal_is_below_what_is_to_be_found():
+    rooms = [1 - validation for validation, _ in message.PLAN["sets"].values()]
+    assert pytest.approx(message.PLAN["share of the room"] * np.mean(rooms)) == message.MARGIN
+    assert message.MARGIN < 0.023
