@@ -119,7 +119,7 @@ class SelfAttention(Attention):
 
     @property
     def _first_map(self) -> nn.Module:
-        """What meets the tokens first, and says of which type they must be."""
+        """The module that takes the tokens first; they must have its dtype."""
         return self.qkv
 
     def reset_parameters(self) -> None:

@@ -172,7 +172,7 @@ class Steps:
 
 
 class Places:
-    """Where queries and keys stand: what a door gets that has an argument `places`.
+    """Positions of queries and keys, handed to a door that has an argument `places`.
 
     A layer makes it; by hand, `Places.of(x)` is that of tokens that count.
 

@@ -87,6 +87,11 @@ class Position(nn.Module):
     but not the tokens, so turns that tokens choose (Selective RoPE) cannot enter there. `bias` can
     still add what the product of a query and a key gains or loses on the way, as `PaTH` does.
 
+    What others call these places: `embed` is the position embedding of transformers' models,
+    `rotate` their `apply_rotary_pos_emb`, `bias` T5's `position_bias`, FlexAttention's `score_mod`
+    and a floating `attn_mask` of PyTorch's attention. `mix`, and `carry` with `deliver`, have no
+    name that is common.
+
     Every door refuses tensors of other axes than a layer hands to it: tokens (batch, length,
     d_model), queries, keys, values and sums (batch, heads, length, d_head).
 

@@ -33,7 +33,7 @@ Short = Tensor | tuple[Tensor, Tensor]
 
 
 class Term:
-    """What a door adds in one forward pass, computed when and in the form that it is wanted.
+    """The contribution of a door in one forward pass, computed when and in the form it is wanted.
 
     Parameters
     ----------

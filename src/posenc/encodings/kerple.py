@@ -76,7 +76,7 @@ class Kerple(Position):
 
     @property
     def scale(self) -> Tensor:
-        """What the kernel is multiplied by."""
+        """The factor of the kernel."""
         return precise(self.log_scale).exp()
 
     @property

@@ -22,7 +22,7 @@ from posenc.models.random_places import RandomPlaces, check_random
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierSettings:
-    """What a transformer that classifies is made of; `TimeSeriesTransformer` says what each is."""
+    """Settings of a transformer that classifies; `TimeSeriesTransformer` explains each."""
 
     n_channels: int
     n_classes: int
@@ -107,7 +107,7 @@ class Classifier(RandomPlaces):
 
     @property
     def _first_map(self) -> nn.Module:
-        """What meets the series first, and says of which type it must be."""
+        """The module that takes the series first; it must have its dtype."""
         raise NotImplementedError
 
     def _tokens(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:

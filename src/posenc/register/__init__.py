@@ -178,7 +178,7 @@ def _unreached(layers: tuple[Layer, ...], reached: Collection[str]) -> set[str]:
 
 @dataclass(frozen=True)
 class Description:
-    """What a model does with positions.
+    """How a model treats positions, layer by layer.
 
     Attributes
     ----------

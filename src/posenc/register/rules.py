@@ -35,7 +35,7 @@ MOST_NUMBERS = 10_000_000  # of slopes and pairs, in all layers that differ
 
 @dataclass(frozen=True)
 class Layer:
-    """What one layer does with positions.
+    """How one layer treats positions.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ ELSEWHERE = {
 
 @dataclass(frozen=True)
 class Promises:
-    """What is held against a layer or model. What is left out is measured, and fails nothing.
+    """Promises that a layer or model is held to. Those left out are measured, and fail nothing.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ BOOK = "https://positional-encoding.github.io/positional-encoding-book/book/"
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found.
+    """The result of one check.
 
     Attributes
     ----------
@@ -82,12 +82,12 @@ class Finding:
 
 
 class BrokenPromise(AssertionError):
-    """What `Report.raise_for_failures` raises; its message is the report."""
+    """Raised by `Report.raise_for_failures`; its message is the report."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What `check_attention` and `check_encoding` return.
+    """The result of `check_attention` and `check_encoding`.
 
     Attributes
     ----------

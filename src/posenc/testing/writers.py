@@ -24,7 +24,7 @@ Loop = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Written:
-    """What a loop wrote behind one prompt.
+    """The tokens that a loop wrote behind one prompt.
 
     Attributes
     ----------

@@ -72,7 +72,7 @@ class Cells(Protocol):
 
 
 class Listener(Protocol):
-    """What is told how far a run is, such as `posenc_book.bench.progress.Progress`."""
+    """A listener, told how far a run is; `posenc_book.bench.progress.Progress` is one."""
 
     def skip(self, n: int) -> None:
         """Count cells that need no training."""
