@@ -40,8 +40,9 @@ def laplacian_eigenvectors(
     Notes
     -----
     An eigenvector has no sign, and where several eigenvalues are equal no direction either: any
-    turn of theirs is as good. Here the first of a column's largest entries is positive, which
-    makes a table come out the same twice, but depends on how the nodes are numbered. So models
+    turn of theirs is as good, and libraries of linear algebra differ in the one that they return.
+    Here the first of a column's largest entries is positive, which settles signs, no more, and
+    depends on how the nodes are numbered. So store a table with the data that it is for. Models
     that learn from the table should see its columns with random signs (`flip` of
     `posenc.encodings.GraphPosition`). In a graph of several parts further eigenvalues are 0; their
     columns tell the parts from each other.
