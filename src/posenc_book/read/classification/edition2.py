@@ -351,7 +351,7 @@ def p_value_text(p_value: float) -> str:
 
     Examples
     --------
-    >>> said_p(0.0312), said_p(0.00312)
+    >>> p_value_text(0.0312), p_value_text(0.00312)
     ('0.03', '0.003')
     """
     return f"{p_value:.2f}" if p_value >= 0.01 else f"{p_value:.1g}"
@@ -377,7 +377,7 @@ def points_text(effect: friedman.Effect) -> str:
 
     Examples
     --------
-    >>> said_points(friedman.effect([[0.03, 0.02], [0.01, 0.02], [0.04, 0.03]]))
+    >>> points_text(friedman.effect([[0.03, 0.02], [0.01, 0.02], [0.04, 0.03]]))
     '+2.5 [+0.0, +5.0]'
     """
     mean, low, high = (100 * v for v in (effect.mean, effect.low, effect.high))
