@@ -1,6 +1,9 @@
 """Every page in a real browser, with the network down."""
 
 import functools
+import gzip
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from accessibility import COLOURS, axe_finds_nothing, colours_can_be_read
@@ -28,6 +31,10 @@ WALKED = (
 LOOKED_UP = ("book/audit/survey",)
 # Nothing but links, 1,600 of them: each is asked, and once a week walked to.
 LONGEST = "book/glossary"
+# What most people open: in kB that a server sends, half of what the lightest of them took before.
+VISITED = ("intro", "choosing", "rotary", "benchmark", "todays-models")
+MOST_KB = 635
+TEXT = {".html", ".css", ".js", ".svg"}  # which servers compress
 
 
 def source(name: str) -> str:
@@ -114,6 +121,18 @@ def test_everybody_can_use_and_read_it(opened, page_name):
 @pytest.mark.parametrize("page_name", ["book/explorables", "book/atlas/turned"])
 def test_a_page_opened_on_a_phone_has_no_sideways_scroll(opened, page_name):
     nothing_scrolls_sideways(opened.goto(page_name))
+
+
+@pytest.mark.parametrize("name", VISITED)
+def test_a_visit_loads_little_and_no_font_of_the_theme(opened, name):
+    loaded: set[str] = set()
+    opened.page.on("request", lambda request: loaded.add(urlsplit(request.url).path))
+    opened.goto(f"book/{name}")
+    paths = [Path(unquote(path)) for path in loaded]
+    assert not [path for path in paths if "fontawesome" in path.as_posix()]
+    sizes = [len(gzip.compress(p.read_bytes(), 6)) for p in paths if p.suffix in TEXT]
+    sizes += [path.stat().st_size for path in paths if path.suffix not in TEXT]
+    assert 100 < sum(sizes) / 1000 < MOST_KB
 
 
 def test_a_visit_finds_what_is_planted(opened):
