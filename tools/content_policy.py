@@ -41,7 +41,7 @@ CHARSET = re.compile(r'<meta charset="utf-8" ?/?>')
 ICONS = re.compile(r'<script src="[^"]*_static/scripts/fontawesome\.js[^"]*"></script>')
 FORMULA = 'class="math'
 MATHJAX = re.compile(
-    r'<script[^>]*>window\.MathJax = [^<]*</script>|<script[^>]*_static/mathjax/[^>]*></script>'
+    r"<script[^>]*>window\.MathJax = [^<]*</script>|<script[^>]*_static/mathjax/[^>]*></script>"
 )
 SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL)
 DATA = re.compile(r'type="application/(?:ld\+)?json"')
