@@ -5,6 +5,9 @@ The policy stands in each page, so it holds on any server and for pages opened f
 write scripts into pages; each moves into a file of `_static/inline/`, named by its checksum, and
 the page links it at the same place. What a button does is written as a word for `book.js`. Styles
 may stand in pages: MathJax writes them as it typesets, and tables carry their own.
+
+What a page has no use for, it does not load: the theme's script that draws icons, 1.5 MB, as they
+come from a font; and MathJax where no formula stands, which Sphinx links from every page above one.
 """
 
 import hashlib
@@ -35,10 +38,18 @@ LIVES = re.compile(r'<figure[^>]* data-name="living-model"')
 OWN_WORKER = "blob:"
 META = '<meta http-equiv="Content-Security-Policy" content="{}" />'
 CHARSET = re.compile(r'<meta charset="utf-8" ?/?>')
+ICONS = re.compile(r'<script src="[^"]*_static/scripts/fontawesome\.js[^"]*"></script>')
+FORMULA = 'class="math'
+MATHJAX = re.compile(
+    r"<script[^>]*>window\.MathJax = [^<]*</script>|<script[^>]*_static/mathjax/[^>]*></script>"
+)
 SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL)
 DATA = re.compile(r'type="application/(?:ld\+)?json"')
 PAGE_NAME = re.compile(r"DOCUMENTATION_OPTIONS\.pagename = '([^']*)';")
 ASK_NAME = "DOCUMENTATION_OPTIONS.pagename = document.currentScript.dataset.page;"
+LINK = re.compile(r"<script[^>]* src=[^>]*></script>")
+EARLY = re.compile(r"_static/(?:storage|book)\.js|data-cfasync")  # theme, and marks shown or hidden
+SETTINGS = re.compile(r"_static/(?:documentation_options\.js|inline/)")
 HANDLER = re.compile(r'(?P<before><[a-z]+\b[^<>]*?)\son(?P<event>[a-z]+)="(?P<code>[^"]*)"')
 DOES = {"toggleFullScreen()": "full-screen", "window.print()": "print"}
 NEW_WINDOW = re.compile(r'<a\b[^<>]*\btarget="_blank"[^<>]*>')
@@ -56,11 +67,11 @@ class Page:
         self.root = root
         self.scripts: dict[str, str] = {}
         self.unknown: list[str] = []
-        text = SCRIPT.sub(self._link, text)
+        text = SCRIPT.sub(self._link, without_unused(text))
         text = HANDLER.sub(self._word, text)
         text = NEW_WINDOW.sub(_without_opener, text)
         if "Content-Security-Policy" not in text:
-            text = with_policy(self._with_storage(text))
+            text = with_policy(self._with_storage(with_scripts_later(text)))
         self.text = text
 
     def _link(self, found: re.Match) -> str:
@@ -84,6 +95,28 @@ class Page:
             self.unknown.append(f'on{found["event"]}="{found["code"]}"')
             return found[0]
         return f'{found["before"]} data-does="{DOES[found["code"]]}"'
+
+
+def without_unused(text: str) -> str:
+    """Return a page without the scripts that it has no use for."""
+    text = ICONS.sub("", text)
+    return text if FORMULA in text else MATHJAX.sub("", text)
+
+
+def with_scripts_later(text: str) -> str:
+    """Return a page whose scripts run when all of it is there: settings first, others as before."""
+    head, end, body = text.partition("</head>")
+    links = [link for link in LINK.findall(head) if not EARLY.search(link)]
+    if not (end and links):
+        return text
+    before, after = head.split(links[0], 1)
+    for link in links[1:]:
+        after = after.replace(link, "", 1)
+    links.sort(key=lambda link: (" defer" in link, not SETTINGS.search(link)))
+    later = "\n    ".join(
+        link if " defer" in link else link.replace("<script", "<script defer", 1) for link in links
+    )
+    return before + later + after + end + body
 
 
 def with_policy(text: str) -> str:

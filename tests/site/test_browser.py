@@ -1,6 +1,9 @@
 """Every page in a real browser, with the network down."""
 
 import functools
+import gzip
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from accessibility import COLOURS, axe_finds_nothing, colours_can_be_read
@@ -28,6 +31,10 @@ WALKED = (
 LOOKED_UP = ("book/audit/survey",)
 # Nothing but links, 1,600 of them: each is asked, and once a week walked to.
 LONGEST = "book/glossary"
+# What most people open: in kB that a server sends, half of what the lightest of them took before.
+OPENED_MOST = ("intro", "choosing", "rotary", "benchmark", "todays-models")
+MOST_KB = 635
+TEXT = {".html", ".css", ".js", ".svg"}  # which servers compress
 
 
 def source(name: str) -> str:
@@ -735,3 +742,15 @@ def test_the_buttons_of_the_theme_do_what_they_say(opened):
         page.locator(f"[data-does='{word}']").first.dispatch_event("click")
     assert page.evaluate("window.did") == ["print", "full screen"]
     assert opened.messages == []
+
+
+@pytest.mark.parametrize("name", OPENED_MOST)
+def test_a_visit_loads_little_and_no_font_of_the_theme(opened, name):
+    loaded: set[str] = set()
+    opened.page.on("request", lambda request: loaded.add(urlsplit(request.url).path))
+    opened.goto(f"book/{name}")
+    paths = [Path(unquote(path)) for path in loaded]
+    assert not [path for path in paths if "fontawesome" in path.as_posix()]
+    sizes = [len(gzip.compress(p.read_bytes(), 6)) for p in paths if p.suffix in TEXT]
+    sizes += [path.stat().st_size for path in paths if path.suffix not in TEXT]
+    assert 100 < sum(sizes) / 1000 < MOST_KB

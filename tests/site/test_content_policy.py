@@ -34,6 +34,38 @@ def test_what_needs_no_change_stays(text):
     assert Page(text).text == text
 
 
+def test_a_page_links_mathjax_if_it_has_a_formula_and_no_script_that_draws_icons():
+    icons = '<script src="../_static/scripts/fontawesome.js?digest=1"></script>'
+    mathjax = (
+        '<script>window.MathJax = {"tex": {}}</script>'
+        '<script defer="defer" src="../_static/mathjax/tex-chtml.js?v=1"></script>'
+    )
+    other = '<script src="../_static/book.js"></script>'
+    assert content_policy.without_unused(icons + mathjax + other) == other
+    formula = '<span class="math notranslate"></span>'
+    assert content_policy.without_unused(mathjax + formula) == mathjax + formula
+
+
+def test_scripts_wait_for_the_page_settings_first_but_for_those_that_decide_how_it_looks():
+    head = (
+        '<head><meta charset="utf-8" /><script data-cfasync="false">theme()</script>'
+        '<script src="_static/a.js"></script><script defer src="_static/c.js"></script>'
+        '<script>let a = 1;</script><script src="_static/b.js"></script>'
+        '<script src="_static/book.js"></script></head>'
+    )
+    links = content_policy.LINK.findall(Page(head).text)
+    waiting = [link for link in links if " defer" in link]
+    names = [link.split("_static/")[1].split('"')[0] for link in waiting]
+    assert names[0].startswith("inline/")
+    assert names[1:] == ["a.js", "b.js", "c.js"]
+    early = [link for link in links if " defer" not in link]
+    assert [content_policy.EARLY.search(link)[0] for link in early] == [
+        "_static/storage.js",
+        "data-cfasync",
+        "_static/book.js",
+    ]
+
+
 def test_the_name_of_a_page_travels_as_data():
     pages = [
         Page(f"<script>DOCUMENTATION_OPTIONS.pagename = 'book/{n}';</script>") for n in ("a", "b")
