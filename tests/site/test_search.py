@@ -234,7 +234,7 @@ NAMES = {
     "GRAPE": "atlas#without-a-card",
     "LieRE": "atlas#without-a-card",
     "Mamba": "questions#q-mamba",
-    "PaTH": "atlas/distances#path-path",
+    "PaTH": "glossary#term-PaTH",
     "iRoPE": "todays-models#take-the-clocks-away",
 }
 
