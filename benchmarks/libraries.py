@@ -14,12 +14,16 @@ both sides of 1. Whose package is absent is left out. The machine must be idle.
 import argparse
 import json
 import os
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 import torch
+
+sys.path.insert(0, os.fspath(Path(__file__).parents[1]))
+
 from peers.references import PACKAGES, Missing, code, version
 from timing import busy, interleaved, ratio_quartiles
 from torch import Tensor

@@ -27,9 +27,17 @@ def _parser() -> argparse.ArgumentParser:
     known, n_seeds = train.PLAN["encodings"], train.PLAN["seeds"]
     parser.add_argument("--encodings", nargs="+", choices=known, metavar="NAME", help="these only")
     parser.add_argument(
-        "--seeds", nargs="+", type=int, choices=range(n_seeds), default=range(n_seeds), metavar="N"
+        "--seeds",
+        nargs="+",
+        type=int,
+        choices=range(n_seeds),
+        default=range(n_seeds),
+        metavar="N",
+        help="these only",
     )
-    parser.add_argument("--out", type=Path, default=Path("results/pictures.json"))
+    parser.add_argument(
+        "--out", type=Path, default=Path("results/pictures.json"), help="the file of readings"
+    )
     parser.add_argument("--later", action="store_true", help="the readings that came later")
     parser.set_defaults(command=_run, to_a_file=True)
     return parser

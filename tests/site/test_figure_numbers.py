@@ -12,7 +12,7 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 import figure_numbers
 
 PAGES = {
-    "conf.py": 'extensions = ["numbered"]\nnumfig = True\n',
+    "conf.py": 'extensions = ["figure_numbers"]\nnumfig = True\n',
     "index.rst": "Start\n=====\n\n.. toctree::\n   :numbered:\n\n   one\n   two\n",
     "one.rst": """\
 One

@@ -92,7 +92,7 @@ def test_the_wheel_has_every_module_and_no_results(wheel):
     modules = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.py")}
     assert {name for name in modules if "/quantities/" not in name} <= names
     assert not [name for name in names if name.startswith("posenc_book/results/")]
-    assert len(wheel) < 1.3e6  # beside some 14 MB of Python and NumPy that a page loads
+    assert len(wheel) < 1.35e6  # beside some 14 MB of Python and NumPy that a page loads
 
 
 def test_the_package_works_from_the_wheel_alone(wheel, tmp_path):

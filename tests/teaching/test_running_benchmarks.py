@@ -116,7 +116,7 @@ def test_the_installation_is_pinned():
 
 
 def test_the_books_results_are_read_as_the_page_says():
-    names = run_block("second.load_grid")
+    names = run_block("edition2.load_grid")
     assert {len(set(names["grid"].datasets)), len(names["gains"])} == {len(names["grid"].datasets)}
 
 

@@ -2,11 +2,10 @@
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from posenc.attention import Places, Position
 from posenc.attention.maps import applied
-from posenc.attention.numerics import precise
+from posenc.attention.numerics import precise, without_autocast
 from posenc.encodings.cope import check_between
 from posenc.encodings.starts import empty_linear, reset_projections
 
@@ -85,7 +84,8 @@ class PaTH(Position):
     def kept(self, x: Tensor) -> Tensor:
         """Return sqrt(beta) w of all heads, (batch, length, d_model): all that is asked later."""
         x = precise(x)
-        w = normalize(applied(self.direction, x).unflatten(-1, (self.n_heads, -1)), dim=-1)
+        w = applied(self.direction, x).unflatten(-1, (self.n_heads, -1))
+        w = w * (w.square().sum(-1, keepdim=True) + 1e-12).rsqrt()  # smooth where a token is padded
         beta = 2 * applied(self.strength, x).sigmoid()
         return (beta.sqrt()[..., None] * w).flatten(-2)
 
@@ -98,9 +98,10 @@ class PaTH(Position):
         u = precise(self.kept(x) if rows is None else rows)
         u = u.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
         q, k = precise(q), precise(k)
-        added = _between(q, k, u)
-        if not (places.causal or places.cached):
-            added = added + _between(k, q, u).mT
+        with without_autocast(q):  # no half type solves a triangular system
+            added = _between(q, k, u)
+            if not (places.causal or places.cached):
+                added = added + _between(k, q, u).mT
         return added * -(self.d_head**-0.5)
 
 

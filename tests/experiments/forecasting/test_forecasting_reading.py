@@ -170,10 +170,10 @@ def test_tests_and_intervals_are_those_of_scipy(stored):
 def test_a_family_that_is_not_whole_is_told_and_not_judged(whole, stored):
     fewer = load_stored(without(whole, dataset="etth1", encoding="fire", seed=3))
     one = of_reader(fewer)
-    assert (one.told, one.answers) == ("not whole: 13 of 14 units", ())
+    assert (one.completeness, one.answers) == ("not whole: 13 of 14 units", ())
     assert "etth1" not in one.whole
     assert show.answers_table(one) is None
-    assert of_reader(stored, reader="decoder").told == "not whole: 0 of 14 units"
+    assert of_reader(stored, reader="decoder").completeness == "not whole: 0 of 14 units"
     with pytest.raises(ValueError, match="on etth1 must be whole, got 4 of 4 trials and 4 of 5"):
         effects.effect(fewer, one.family.comparisons[-1], COUNTED)
 
@@ -238,7 +238,7 @@ def test_units_kept_apart_are_refused(stored, unit):
 
 def test_the_last_check_repeats_what_was_shown_as_signs_and_intervals(stored, with_kept_apart):
     told = answers.kept_apart(stored, last_check=True)
-    assert [one.told for one in told] == ["not whole: 0 of 4 units"] * len(told)
+    assert [one.completeness for one in told] == ["not whole: 0 of 4 units"] * len(told)
     found = answers.kept_apart(with_kept_apart, last_check=True)
     worth = found[0]
     assert worth.family.units == plan.KEPT_APART
@@ -390,7 +390,7 @@ def test_controls_are_compared_on_the_seeds_that_both_have():
     assert one.effect.differences.shape == (14, plan.TRAINING["control_seeds"])
     assert one.effect.interval.mean == pytest.approx(0.3)
     shuffled = of_reader(load_stored(some), "controls", f"{reader}, shuffled steps")
-    assert shuffled.told == "not whole: 0 of 14 units"
+    assert shuffled.completeness == "not whole: 0 of 14 units"
 
 
 def test_the_scatter_of_seeds_is_told_apart_from_that_of_units():

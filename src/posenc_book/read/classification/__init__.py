@@ -3,6 +3,6 @@
 trained by   python -m experiments.classification
 rules        results/protocol.md, in short `protocol` (training) and `analysis`
 stored in    results/second-*.jsonl, results/tuning-*.jsonl, results/baselines
-read by      `second`, for pages by `found`
+read by      `edition2`, for pages by `found`
 shown in     book/benchmark.ipynb, book/asked-again.ipynb
 """

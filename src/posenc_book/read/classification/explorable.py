@@ -62,7 +62,7 @@ class Benchmark(Explorable):
         Preset("Follow SPE", {"follow": "sine_spe"}),
         Preset("In patches", {"tokens": "patches"}),
     )
-    python = "benchmark.Benchmark().told('{tokens}', '{follow}')"
+    python = "benchmark.Benchmark().set_counts('{tokens}', '{follow}')"
 
     def __init__(self, grids: dict[str, Accuracies] | None = None) -> None:
         self._given = grids
