@@ -46,6 +46,7 @@ for module in fill.modules():
 """
 
 
+@pytest.mark.slow
 def test_numbers_of_pages_are_read_without_torch():
     """But for those that a model is asked for, which say so by being listed here."""
     known = {f"{module}.{name}" for module in fill.modules() for name in fill.functions(module)}

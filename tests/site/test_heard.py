@@ -30,7 +30,8 @@ def test_a_figure_that_has_changed_is_not_described_as_it_was(opened):
     first = figure.get_by_role("img").get_attribute("aria-label")
     figure.get_by_role("slider").first.press("ArrowRight")
     said = figure.locator(".explorable-summary")
-    figure.get_by_role("img", name=said.text_content(), exact=True).wait_for()
+    figure.get_by_role("img", name=first, exact=True).wait_for(state="detached")
+    assert figure.get_by_role("img").get_attribute("aria-label") == said.text_content()
     figure.get_by_role("button", name="Reset").click()
     figure.get_by_role("img", name=first, exact=True).wait_for()
     assert figure.get_by_role("status").count() == 0  # the sliders say their numbers themselves

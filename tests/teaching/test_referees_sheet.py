@@ -71,6 +71,7 @@ def words(command):
     return [*found, *shlex.split(f"{SMALL} {few}")]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("desk")
 def test_every_command_of_the_sheet_runs_and_says_what_stands_below_it(capsys):
     assert len(re.findall(r"^\*\*\d\. ", SHEET, re.MULTILINE)) == 9
