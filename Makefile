@@ -67,6 +67,8 @@ $(VENV)/.%-installed: requirements.txt pyproject.toml src/pyproject.toml | $(BIN
 $(PEERS)/.installed: peers/requirements.txt requirements.txt pyproject.toml src/pyproject.toml | $(PEERS)/bin/python
 	$(call fetching,peers,$(PEERS))
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -c requirements.txt -r peers/requirements.txt -e src -e ".[torch]"
+	@# PyPI's torchvision fails beside a torch for processors alone, and transformers with it
+	@$(PEERS)/bin/python -c "import torchvision" 2>/dev/null || $(PEERS)/bin/python -m pip uninstall --quiet --yes torchvision
 	@touch $@
 
 # Without the pins, which are those of Jupyter Book.

@@ -14,6 +14,7 @@ from torch.nn.functional import cross_entropy, gelu, scaled_dot_product_attentio
 
 from posenc import frequencies
 from posenc.attention import SelfAttention
+from posenc.attention.fast.flex import fitting
 
 Kernel = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -53,7 +54,7 @@ def rotary(layer: SelfAttention, length: int, *, compiled: bool) -> Kernel:
 def alibi(layer: SelfAttention, length: int, *, compiled: bool, mask: Any = None) -> Kernel:
     """ALiBi by FlexAttention."""
     del length
-    slopes, flex = layer.position.slopes, _flex(compiled=compiled, mask=mask)
+    slopes, flex = layer.position.slopes, _flex("alibi", compiled=compiled, mask=mask)
     return lambda q, k, v: flex(
         q, k, v, score_mod=lambda score, _, h, i, j: score - slopes[h] * (i - j).abs()
     )
@@ -61,7 +62,7 @@ def alibi(layer: SelfAttention, length: int, *, compiled: bool, mask: Any = None
 
 def t5(layer: SelfAttention, length: int, *, compiled: bool, mask: Any = None) -> Kernel:
     """T5's biases by FlexAttention, from a table with the bucket of each offset."""
-    values, flex = layer.position.values, _flex(compiled=compiled, mask=mask)
+    values, flex = layer.position.values, _flex("t5", compiled=compiled, mask=mask)
     offset = torch.arange(1 - length, length)
     bucket = layer.position.bucket(offset, causal=bool(layer.causal)).to(values.device)
     return lambda q, k, v: flex(
@@ -72,7 +73,7 @@ def t5(layer: SelfAttention, length: int, *, compiled: bool, mask: Any = None) -
 def kerple(layer: SelfAttention, length: int, *, compiled: bool, mask: Any = None) -> Kernel:
     """KERPLE's logarithm by FlexAttention."""
     del length
-    position, flex = layer.position, _flex(compiled=compiled, mask=mask)
+    position, flex = layer.position, _flex("kerple", compiled=compiled, mask=mask)
 
     def kernel(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         scale, rate = position.scale, position.rate
@@ -89,7 +90,7 @@ def kerple(layer: SelfAttention, length: int, *, compiled: bool, mask: Any = Non
 def relative(layer: SelfAttention, length: int, *, compiled: bool, mask: Any = None) -> Kernel:
     """Shaw's vectors for keys by FlexAttention, which looks up products with the queries."""
     del length
-    table, flex = layer.position.keys, _flex(compiled=compiled, mask=mask)
+    table, flex = layer.position.keys, _flex("relative", compiled=compiled, mask=mask)
     reach, scale = table.shape[-2] // 2, layer.scale
 
     def kernel(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -120,10 +121,18 @@ BY_FLEX = "alibi", "t5", "kerple", "relative"
 """Those whose kernel is FlexAttention, which has no backward pass on a processor."""
 
 
-def _flex(*, compiled: bool, mask: Any = None) -> Callable[..., Tensor]:
+def _flex(name: str, *, compiled: bool, mask: Any = None) -> Callable[..., Tensor]:
+    """Return FlexAttention, compiled with the first tiling that the GPU's memory holds."""
     from torch.nn.attention.flex_attention import flex_attention
 
-    return partial(torch.compile(flex_attention) if compiled else flex_attention, block_mask=mask)
+    if not compiled:
+        return partial(flex_attention, block_mask=mask)
+    ready = torch.compile(flex_attention)
+
+    def flex(q: Tensor, k: Tensor, v: Tensor, **options: Any) -> Tensor:
+        return fitting(partial(ready, q, k, v, block_mask=mask, **options), name)
+
+    return flex
 
 
 class PlainGPT(nn.Module):

@@ -7,6 +7,7 @@ import os
 import subprocess
 from contextlib import suppress
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -66,9 +67,12 @@ def version(reference: str) -> str:
     if reference in CHECKOUTS:
         return _commit(folder(reference))
     try:
-        return metadata.version(PACKAGES[reference])
+        known = metadata.version(PACKAGES[reference])
     except metadata.PackageNotFoundError:
         raise Missing(f"{PACKAGES[reference]} is not installed") from None
+    if reference == "timm" and find_spec("torchvision") is None:
+        raise Missing("timm wants torchvision, and there is none that fits this torch")
+    return known
 
 
 def code(reference: str, *files: str) -> ModuleType:

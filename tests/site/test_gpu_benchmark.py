@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from posenc.attention import SelfAttention
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import by_hand
 import gpu
+import gpu_parts
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
@@ -38,47 +40,47 @@ def test_the_plain_gpt_sees_no_later_token_and_learns():
     assert not torch.equal(model.head.weight, before)
 
 
-def test_the_script_stores_attention_at_a_small_size(tmp_path, monkeypatch):
+def test_the_script_stores_every_part_at_a_small_size_and_goes_on(tmp_path, monkeypatch):
     out = tmp_path / "gpu.json"
-    monkeypatch.setattr(gpu, "FIRST", ("rotary", "alibi", "tupe"))
-    monkeypatch.setattr(gpu.encodings, "names", lambda _: ["none", "conv_spe"])
-    monkeypatch.setitem(gpu.PARTS, "grid", lambda *_: iter([{"why": "left out"}]))
+    monkeypatch.setattr(gpu_parts, "_named", lambda: ["rotary", "alibi", "dywpe"])
+    monkeypatch.setitem(gpu.PARTS, "grid", lambda *_: iter([({"length": 1}, fails)]))
     command = ["gpu.py", "--tiny", "--device", "cpu", "--out", str(out)]
     monkeypatch.setattr(sys, "argv", command)
     gpu.main()
     found = json.loads(out.read_text())["cpu"]
     rows = {(row["encoding"], row["length"]): row for row in found["attention"]}
-    assert rows.keys() == {
-        (n, length) for n in ("rotary", "alibi", "tupe", "conv_spe") for length in (32, 64)
-    }
+    assert rows.keys() == {(n, at) for n in ("rotary", "alibi", "dywpe") for at in (32, 64)}
     assert all(row["of none"] > 0 for row in rows.values())
-    assert [name for (name, length), row in rows.items() if row["of hand"] and length == 32] == [
-        "rotary",
-    ]
+    assert [name for (name, at), row in rows.items() if row["of hand"] and at == 32] == ["rotary"]
+    assert [row["encoding"] for row in found["decoding"]] == ["rotary", "alibi"]  # of no signal
+    assert found["turning"][0]["of ours"]["posenc"] == 1
     assert found["gpt"][0]["ratio"] > 0
+    assert found["grid"] == [{"length": 1, "why": "RuntimeError: no such kernel"}]
     shown = gpu.table(gpu.read(out))
     assert "| rotary |" in shown
     ratio, whose = gpu.worst(gpu.read(out), "of none")
     assert ratio == max(row["of none"] for row in rows.values())
     assert "on cpu" in whose
+    gpu.main()  # nothing is measured twice
+    assert json.loads(out.read_text())["cpu"] == found
 
 
-def test_what_the_time_has_no_room_for_is_said():
-    rows = list(gpu.attention(gpu.TINY, "cpu", until=0))
-    assert {row["why"] for row in rows} == {"no time left"}
-    assert len(rows) == 2 * (len(encodings.names("series")) - 1)
+def fails():
+    raise RuntimeError("no such kernel")
 
 
-def test_a_part_that_fails_leaves_the_others_their_turn(monkeypatch):
-    def fails(*_):
-        yield {"fine": 1}
-        raise RuntimeError("no such kernel")
+def test_what_the_time_has_no_room_for_is_said_and_measured_the_next_time():
+    part = [({"length": n}, lambda n=n: {"ratio": n}) for n in (1, 2)]
+    late = list(gpu_parts.measured(iter(part), 0, {}))
+    assert late == [{"length": n, "why": "no time left"} for n in (1, 2)]
+    done = [{"length": 1, "ratio": 7}, late[1]]
+    again = gpu_parts.measured(iter(part), time.monotonic() + 600, gpu.known(done))
+    assert list(again) == [{"length": 1, "ratio": 7}, {"length": 2, "ratio": 2}]
 
-    monkeypatch.setitem(gpu.PARTS, "grid", fails)
-    assert list(gpu.rows("grid", {}, "cpu", 0)) == [
-        {"fine": 1},
-        {"why": "RuntimeError: no such kernel"},
-    ]
+
+def test_one_round_of_a_slow_call_must_do(monkeypatch):
+    monkeypatch.setattr(gpu_parts, "SLOW", 0.0)
+    assert [len(s) for s in gpu_parts.timed({"a": int, "b": int}, 9, "cpu").values()] == [1, 1]
 
 
 def test_a_machine_without_a_gpu_is_told_so(monkeypatch, tmp_path):

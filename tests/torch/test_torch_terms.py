@@ -3,8 +3,10 @@
 # ruff: noqa: ARG001, ARG002 - doors and scores take all their arguments
 
 import math
+import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import naive
 import pytest
@@ -468,6 +470,7 @@ def test_scores_by_offset_whether_or_not_torch_has_the_kernel(
 def test_on_a_gpu_scores_by_offset_go_to_flexattention_if_there_is_one(monkeypatch):
     x = torch.randn(1, 300, 8, device="meta")  # any device that is no CPU
     q = torch.randn(1, 2, 300, 4, device="meta")
+    monkeypatch.setattr(kernels, "_better_written_out", lambda *_: False)
     for cls, there, name in (
         (Nearby, True, "flex"),
         (Direction, True, "flex"),
@@ -513,6 +516,61 @@ def test_flexattention_computes_the_formula(shape):
     out = flex.flexible_attention(q, k, v, values, padding, 0.3, compiled=False)
     expected = written_out(q * 0.3, k, v, None, values, padding)
     torch.testing.assert_close(out, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile wants a compiler")
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # the compiler's own
+def test_what_was_compiled_for_one_reach_serves_another():
+    torch.compiler.reset()
+    for reach in (9, 20, 99):  # the compiler gives up on whole numbers that change
+        q, k, v = (torch.randn(1, 2, 100 + reach, 16) for _ in range(3))
+        values = torch.randn(1, 2, 1, 2 * reach + 1)
+        with torch.no_grad():
+            out = flex.flexible_attention(q, k, v, values, None, 0.3)
+        expected = written_out(q * 0.3, k, v, None, values, None)
+        torch.testing.assert_close(out, expected, rtol=0, atol=1e-5)
+
+
+def test_a_learned_table_is_written_out_on_a_gpu_while_its_matrix_fits(monkeypatch):
+    card = SimpleNamespace(total_memory=8 * 2 * 300**2 * 4)  # an eighth is what two heads take
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: card)
+    monkeypatch.setattr(kernels, "flex_serves", lambda _: True)
+    x, q = torch.randn(1, 300, 8, device="meta"), torch.randn(1, 2, 300, 4, device="meta")
+
+    def name(n_series):
+        term = Nearby(8, 2, 300).to("meta").term("bias", Places.of(x), x, q, q)
+        return kernels.choose(q.expand(n_series, -1, -1, -1), term, None, limited=False, dropout=0)
+
+    assert (name(1), name(2)) == ("fused", "flex")
+    with torch.no_grad():
+        assert name(1) == "flex"
+
+
+def test_a_tiling_that_does_not_fit_gives_way_to_a_smaller_one_and_is_not_tried_again(monkeypatch):
+    tried = []
+
+    def kernel(*, kernel_options):
+        tried.append(kernel_options)
+        if kernel_options is None:
+            raise RuntimeError("out of resource: Required: 245760 Hardware limit:232448")
+        return torch.ones(1)
+
+    monkeypatch.setattr(flex, "_found", {})
+    assert flex.fitting(kernel, "a card") == flex.fitting(kernel, "a card") == 1
+    assert tried == [None, flex.TILES[1], flex.TILES[1]]
+    with pytest.raises(RuntimeError, match="another"):
+        flex.fitting(lambda **_: (_ for _ in ()).throw(RuntimeError("another")), "b")
+
+
+def test_with_a_cache_a_gpu_is_asked_for_kernels_that_plan_nothing():
+    one, many = (SimpleNamespace(device=torch.device("cuda"), shape=(1, 2, n, 8)) for n in (1, 5))
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    with kernels._without_plans(one, many):
+        assert not torch.backends.cuda.cudnn_sdp_enabled()
+        assert torch.backends.cuda.flash_sdp_enabled()
+    for q, k in ((many, many), (torch.ones(1, 2, 1, 8), torch.ones(1, 2, 5, 8))):
+        with kernels._without_plans(q, k):
+            assert torch.backends.cuda.cudnn_sdp_enabled() == before
 
 
 # -- a light import --------------------------------------------------------------------------------

@@ -34,6 +34,40 @@ def on_a_gpu():
     return _table("gpu")
 
 
+def _rows_of_a_gpu(part):
+    (card,) = _stored("gpu").values()
+    return card[part]
+
+
+def rope_on_a_gpu():
+    """Attention with RoPE in units of none, by its number of tokens."""
+    rows = [row for row in _rows_of_a_gpu("attention") if row["encoding"] == "rotary"]
+    return {f"at_{row['length']}": f"{row['of none']:.2f}" for row in rows}
+
+
+def turn_on_a_gpu():
+    """What others take to turn queries and keys forth, in units of ours."""
+    found = _rows_of_a_gpu("turning")[0]["of ours"]
+    wanted = {"liger": "Liger", "flash": "flash-attention", "compiled": "posenc, compiled"}
+    return {key: f"{found[name]:.2f}" for key, name in wanted.items()}
+
+
+def token_on_a_gpu():
+    """A token with RoPE and a cache, in units of none."""
+    rows = [row for row in _rows_of_a_gpu("decoding") if row["encoding"] == "rotary"]
+    (planned,) = _rows_of_a_gpu("decoding, cuDNN allowed")
+    return {"of_none": f"{rows[0]['of none']:.1f}", "ms_with_plans": f"{planned['ms']:.0f}"}
+
+
+def learned_table_on_a_gpu():
+    """T5's table in FlexAttention, in units of none: by the library as it was, and by hand."""
+    (row,) = _rows_of_a_gpu("learned table")
+    return {who: f"{row[f'by {name}, of none']:.0f}" for who, name in _WHO.items()}
+
+
+_WHO = {"ours": "FlexAttention", "hand": "hand"}
+
+
 def growth():
     return _table("growth")
 

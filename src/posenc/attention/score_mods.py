@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor
 
 ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
@@ -13,19 +14,31 @@ def by_offset(offsets: Tensor, first: int = 0) -> ScoreMod:
     The first query stands at `first`.
     """
     reach = offsets.shape[-1] // 2
+    start, last = _number(first - reach, offsets), _number(2 * reach, offsets)
+
+    def column(i: Tensor, j: Tensor) -> Tensor:
+        return (j - i - start).clamp(min=0).minimum(last)
+
     if offsets.shape[-2] == 1:
-        line = offsets[0, :, 0]
+        line, several = offsets[0, :, 0], offsets.shape[1] > 1
 
         def of_all(score: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:  # noqa: ARG001
-            head = h if line.shape[0] > 1 else 0
-            return score + line[head, (j - i - first).clamp(-reach, reach) + reach]
+            return score + line[h if several else 0, column(i, j)]
 
         return of_all
 
     def of_each(score: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
-        return score + offsets[b, h, i, (j - i - first).clamp(-reach, reach) + reach]
+        return score + offsets[b, h, i, column(i, j)]
 
     return of_each
+
+
+def _number(n: int, like: Tensor) -> Tensor:
+    """Return a whole number as FlexAttention's compiler takes it where it changes with the length.
+
+    A plain one that changes from call to call ends in an error there.
+    """
+    return torch.full((), n, device=like.device)
 
 
 def by_line(line: Tensor, n_queries: int) -> ScoreMod:

@@ -6,8 +6,8 @@ what the function reads since 2.6, and compiles it by Triton. Where one of them 
 `serves` says no, and the matrix is written out.
 """
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Hashable
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -47,7 +47,41 @@ def flexible_attention(
         Without, the formula is computed step by step, for tests.
     """
     score = with_padding(by_offset(offsets), padding)
-    return _kernel(compiled)(q, k, v, score_mod=score, scale=scale)
+    if not compiled:
+        return _kernel(compiled=False)(q, k, v, score_mod=score, scale=scale)
+    kernel = partial(_kernel(compiled=True), q, k, v, score_mod=score, scale=scale)
+    graph = torch.is_grad_enabled() and any(a.requires_grad for a in (q, k, v, offsets))
+    return fitting(kernel, (q.device, q.dtype, q.shape[-1], graph))
+
+
+TILES: tuple[dict[str, int] | None, ...] = (
+    None,
+    {"num_stages": 2},
+    {"num_stages": 1, "BLOCK_M": 64, "BLOCK_N": 32},
+)
+"""Tilings of FlexAttention, from its own choice to one that small shared memories hold.
+
+Its choice counts what queries, keys and values take, and not the scores that a table adds.
+"""
+
+_found: dict[Hashable, int] = {}
+
+
+def fitting(kernel: Callable[..., Tensor], key: Hashable) -> Tensor:
+    """Return what a kernel gives with the first tiling that the GPU's shared memory holds.
+
+    Which one it is, is kept by a key, as each attempt compiles for seconds.
+    """
+    for number in range(_found.get(key, 0), len(TILES)):
+        try:
+            out = kernel(kernel_options=TILES[number])
+        except Exception as error:
+            if number + 1 == len(TILES) or "out of resource" not in str(error):
+                raise
+        else:
+            _found[key] = number
+            return out
+    raise AssertionError("the last tiling returns or raises")
 
 
 def with_padding(score_mod: ScoreMod, padding: Tensor | None) -> ScoreMod:
@@ -70,7 +104,7 @@ def _is_there() -> bool:
 
 
 @cache
-def _kernel(compiled: bool) -> Callable[..., Any]:
+def _kernel(*, compiled: bool) -> Callable[..., Any]:
     # the import brings the compiler along, which takes seconds
     from torch.nn.attention.flex_attention import flex_attention
 
