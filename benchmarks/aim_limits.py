@@ -3,7 +3,18 @@
 FRAME = 1000 / 60  # ms
 RUNTIME_LIMIT, FIGURE_LIMIT = 15_000, 40_000  # bytes
 PAGE_LIMIT = 600_000  # bytes of a page's text and its pictures
-BUILD_ALL, BUILD_ONE = 20.0, 5.0  # seconds
+LOADED = {
+    "intro": 636_000,
+    "choosing": 659_000,
+    "rotary": 751_000,
+    "benchmark": 710_000,
+    "todays-models": 714_000,
+}
+"""Bytes that the pages most visited may load: half of what they did with all of Font Awesome."""
+DRAWN, KEY, LETTER = 300.0, 16.0, 30.0  # ms of a first drawing, a key of the search, a letter
+HALVES = 1.3  # largest time of RoPE in halves, in units of neighbouring pairs
+TEST, CHECK, COLD = 480.0, 60.0, 100.0  # seconds of `make test`, `make check`, `make site`
+BUILD_ALL, BUILD_ONE = 20.0, 3.0  # seconds
 IMPORT, FIRST_OUTPUT = 0.3, 10.0  # seconds
 ENGINE = 0.01  # of a cell's time
 CLUSTER = 0.95  # of the local engine's trainings an hour

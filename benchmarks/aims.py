@@ -37,20 +37,27 @@ from aim_limits import (
     ATTENTION,
     BUILD_ALL,
     BUILD_ONE,
+    CHECK,
     CLUSTER,
+    COLD,
     DECODED,
+    DRAWN,
     ENGINE,
     FIGURE_LIMIT,
     FIRST_OUTPUT,
     FRAME,
+    HALVES,
     IMPORT,
+    KEY,
     LENGTHS,
+    LETTER,
     LINEAR,
     OF_HAND,
     OF_NONE,
     PAGE_LIMIT,
     PEERS,
     RUNTIME_LIMIT,
+    TEST,
 )
 from timing import BUSY, busy
 
@@ -165,8 +172,21 @@ AIMS = [
         "20 s",
         missed=_shared_by_cores,
     ),
-    Aim("build-one", "build", "the site after a change of one page", "5 s"),
-    Aim("build-one-processor", "build", "the same, the time of all cores together", "5 s"),
+    Aim("build-one", "build", "the site after a change of one page", f"{BUILD_ONE:g} s"),
+    Aim(
+        "build-one-processor",
+        "build",
+        "the same, the time of all cores together",
+        f"{BUILD_ONE:g} s",
+    ),
+    Aim("command-site", "commands", "`make site` in a clean clone", f"{COLD:g} s"),
+    Aim("command-test", "commands", "`make test`, the same", f"{TEST:g} s"),
+    Aim("command-check", "commands", "`make check`, the same", f"{CHECK:g} s"),
+    Aim("loaded", "site", "bytes that the pages most visited load", "half of what they did"),
+    Aim("drawn", "site", "their first drawing", f"{DRAWN:g} ms"),
+    Aim("key", "site", "a key of the search, on twice the text, 95 of 100", f"{KEY:g} ms"),
+    Aim("letter", "site", "a letter for the living model, behind 255", f"{LETTER:g} ms"),
+    Aim("halves", "halves", "RoPE in halves, next to neighbouring pairs", f"{HALVES:g}"),
     Aim("engine", "engine", "store and driver, next to a training", "1 %"),
     Aim(
         "linear",
@@ -324,6 +344,33 @@ def _seconds(command: list[str], folder: Path) -> tuple[float, float]:
     return clock, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def site() -> dict[str, float]:
+    """Measure what the most visited pages load, their first drawing, a key and a letter."""
+    import site_speed
+
+    return site_speed.measured()
+
+
+def halves() -> dict[str, float]:
+    """Measure RoPE's turn of queries and keys with both pairings; the worst length counts."""
+    import libraries
+
+    return {"halves": libraries.halves_over_pairs() / HALVES}
+
+
+def commands() -> dict[str, float]:
+    """Measure commands in a clean clone that borrows this environment."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "clone"
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(copy)], check=True)
+        (copy / ".venv").symlink_to(ROOT / ".venv")
+        for name, limit in (("check", CHECK), ("site", COLD), ("test", TEST)):
+            clock, _ = _seconds(["make", name], copy)
+            found[f"command-{name}"] = clock / limit
+    return found
+
+
 def engine() -> dict[str, float]:
     """Measure what a cell of the laptop profile costs beside its training."""
     from engine import overhead_seconds
@@ -476,6 +523,9 @@ MEASURES: dict[str, Callable[[], dict[str, float]]] = {
         cluster,
         trainings,
         gpu,
+        site,
+        halves,
+        commands,
     )
 }
 

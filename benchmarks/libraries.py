@@ -31,6 +31,7 @@ from torch import Tensor
 from posenc.encodings import Rotary
 
 BATCH, N_HEADS, D_HEAD = 8, 8, 64
+LENGTHS = (512, 4096)
 CLOSE = 1e-3  # of the largest angles in float32
 Turn = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
@@ -131,6 +132,18 @@ def measure(n: int, rounds: int, *, training: bool) -> list[dict]:
     ]
 
 
+def halves_over_pairs(rounds: int = 30) -> float:
+    """Return the largest time of ours in halves, in units of neighbouring pairs."""
+    worst = 0.0
+    for n in LENGTHS:
+        for training in (False, True):
+            q, k = (torch.randn(BATCH, N_HEADS, n, D_HEAD, requires_grad=training) for _ in "qk")
+            calls = {p: partial(step, ours(p, n), q, k, training=training) for p in PAIRINGS}
+            seconds = interleaved(calls, rounds, settled=True)
+            worst = max(worst, ratio_quartiles(seconds["half"], seconds["interleaved"])[1])
+    return worst
+
+
 def step(turn: Turn, q: Tensor, k: Tensor, *, training: bool) -> None:
     a, b = turn(q, k)
     if training:
@@ -150,7 +163,7 @@ def check(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lengths", type=int, nargs="+", default=[512, 4096], help="tokens")
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="tokens")
     parser.add_argument("--rounds", type=int, default=30, help="in which all take turns")
     parser.add_argument("--checkouts", type=Path, help="folder with torchtune")
     parser.add_argument("--out", type=Path, help="store the rows here")
