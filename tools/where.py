@@ -7,6 +7,7 @@ command runs the function of that name once and watches which functions of ours 
 files it opens. So what it prints is what happened, not what somebody wrote down.
 """
 
+import gc
 import inspect
 import json
 import re
@@ -15,7 +16,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import _lru_cache_wrapper, cache
 from pathlib import Path
 
 import fill
@@ -63,6 +64,7 @@ def behind(name: str) -> Behind:
     """Return what stands behind a name, seen while its function runs."""
     function = function_of(name)
     _listen()
+    _forget()
     opened.clear()
     called: dict[object, bool] = {}  # code, and whether a function of quantities called it
 
@@ -83,6 +85,13 @@ def behind(name: str) -> Behind:
     shown = [one for one, direct in ours.items() if direct or one is function]
     further = [one for one in ours if one not in shown and one.__name__[0] != "_"]
     return Behind(_chosen(name, value), shown, further, files)
+
+
+def _forget() -> None:
+    """Let go of all that the book's readers have kept: who was asked before opens no file again."""
+    for one in gc.get_objects():
+        if isinstance(one, _lru_cache_wrapper) and one.__module__.startswith("posenc_book"):
+            one.cache_clear()
 
 
 @cache

@@ -28,7 +28,7 @@ def _train(options: argparse.Namespace) -> int:
     if whole:
         luck = tuning_luck.component(whole)
         print(
-            f"over {luck.n_cells} whole cells on {luck.n_sets} sets, tuning alone moves a cell's "
+            f"{luck.n_cells} whole cells, data sets: {luck.n_sets}; tuning alone moves a cell's "
             f"mean score by {luck.points:.2f} points (standard deviation)"
         )
     return failed

@@ -38,7 +38,10 @@ LABELS = {
 WRITTEN = {
     "Add an encoding": {
         "src/posenc/README.md",
+        "src/posenc/encodings/README.md",
+        "tests/torch/README.md",
         "src/posenc_book/bench/fingerprints.json",
+        "tools/sizes.toml",
         "book/api/encodings.md",
         "book/atlas.ipynb",
         "book/atlas/distances.ipynb",
@@ -47,9 +50,15 @@ WRITTEN = {
     "Add a data set": {
         "src/posenc_book/data/checksums.sha256",
         "src/posenc_book/data/measured.json",
+        "tools/sizes.toml",
     },
     "Add a chapter": {"README.md", "book/intro.ipynb", "book/two-clocks.ipynb"},
-    "Add an explorable": set(),
+    "Add an explorable": {
+        "src/posenc_book/explorables/README.md",
+        "src/posenc_book/explorables/scripts/README.md",
+        "src/posenc_book/README.md",
+        "tools/sizes.toml",
+    },
     "Add a claim": {"src/posenc_book/audit/ledger.json"},
 }
 # Where tests find data and texts: as in any other run of them on this machine.
@@ -327,7 +336,7 @@ def test_an_encoding(copy):
 
 @pytest.mark.slow
 def test_a_data_set(copy):
-    _, new, _, verified, told, _ = copy.follow("Add a data set")
+    _, new, _, verified, told, *_ = copy.follow("Add a data set")
     assert new == "OliveOil: 2 new checksums\n"
     assert "2 agree, 0 unknown, 0 differ" in verified
     assert "note: a note on what a reader should know" in told
