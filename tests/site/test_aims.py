@@ -234,18 +234,47 @@ def test_one_page_is_built_with_another_sentence_in_a_copy(monkeypatch):
         assert page.stat().st_mtime_ns == ours  # a kill at this moment leaves it as it is
         assert (folder / command[1]).read_bytes() == (ROOT / "tools" / "build.py").read_bytes()
         seen.append((folder / "book" / "rotary.ipynb").read_bytes())
-        return (10.0, 16.0) if "--clean" in command else (3.0, 4.0)
+        return (10.0, 16.0) if "--clean" in command else (1.5, 2.4)
 
     monkeypatch.setattr(aims, "_seconds", build)
     assert aims.build() == {
         "build-all": 0.5,
         "build-all-processor": 0.8,
-        "build-one": 0.6,
-        "build-one-processor": 0.8,
+        "build-one": 0.5,
+        "build-one-processor": pytest.approx(0.8),
     }
     assert seen[0] == before
     assert b"One more sentence." in seen[1]
     assert json.loads(seen[1])["cells"][1:] == json.loads(before)["cells"][1:]
+
+
+def test_commands_run_in_a_clone_that_borrows_the_environment(monkeypatch):
+    seen = []
+
+    def made(command, folder):
+        seen.append(command)
+        assert (folder / ".venv").resolve() == (ROOT / ".venv").resolve()
+        assert (folder / "Makefile").is_file()
+        return 50.0, 90.0
+
+    monkeypatch.setattr(aims, "_seconds", made)
+    assert aims.commands() == {"command-check": 50 / aims.CHECK, "command-site": 0.5}
+    assert seen == [["make", "check"], ["make", "site"]]
+
+
+def test_an_index_of_twice_the_text_has_each_section_again():
+    import site_speed
+
+    index = {
+        "pages": [{"path": "a"}],
+        "sections": [[["one"], ["two"], ["three"]]],
+        "asked": {"2": ["what"]},
+        "words": "0clock b3b 0wave c",
+    }
+    twice = site_speed.doubled(index)
+    assert twice["words"] == "0clock b3bc3b 0wave cd"  # 1, 2, and on by three: 4, 5; 2 and 5
+    assert twice["asked"] == {"2": ["what"], "5": ["what"]}
+    assert [page["path"] for page in twice["pages"]] == ["a", "a-again"]
 
 
 def test_a_build_is_measured_by_the_clock_and_in_time_of_the_processor(tmp_path):
