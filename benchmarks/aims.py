@@ -143,7 +143,7 @@ def _on_a_gpu(column: str) -> Callable[[], str]:
     """Return what says whose attention on a GPU is the slowest."""
 
     def why() -> str:
-        import gpu as script
+        import gpu_tables as script
 
         slowest = script.worst(script.read(), column)
         return f"{slowest[0]:.3g} with {slowest[1]}" if slowest else script.MISSING
@@ -497,7 +497,7 @@ def cluster() -> dict[str, float]:
 
 def gpu() -> dict[str, float]:
     """Read what the script for a GPU has stored (`benchmarks/gpu.py`), where it has."""
-    import gpu as script
+    import gpu_tables as script
 
     aims = {"gpu-none": ("of none", OF_NONE), "gpu-hand": ("of hand", OF_HAND)}
     found = {key: script.worst(script.read(), column) for key, (column, _) in aims.items()}

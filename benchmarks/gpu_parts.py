@@ -13,6 +13,7 @@ import by_hand
 import engine
 import torch
 from costs import OF_AN_IMAGE
+from gpu_tables import NO_TIME
 from timing import interleaved, median_ratio
 from torch import Tensor, nn
 
@@ -319,7 +320,6 @@ def measured(part: Part, until: float, known: dict[tuple, Row]) -> Iterator[Row]
                 torch.cuda.empty_cache()
 
 
-NO_TIME = "no time left"
 LABELS = ("turning", "encoding", "kept", "length", "how")
 """What tells the rows of a part apart."""
 

@@ -26,6 +26,7 @@ PINS = ("requirements.txt", "peers/requirements.txt")
 PIN = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
 FAMILIES = ("llama", "qwen3", "gemma3_text", "gpt_oss", "bloom", "t5")  # of transformers
 SHOWN = 20  # lines of what breaks
+LAST = 9  # lines of what a command said last, where none of them says what is wrong
 
 
 @dataclass(frozen=True)
@@ -131,10 +132,10 @@ def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess:
 
 
 def _lines(done: subprocess.CompletedProcess, wrong: str) -> list[str]:
-    """Return the lines that say what is wrong; the last ones where a command only failed."""
+    """Return the lines that say what is wrong; the last ones, as one, where a command only failed."""
     said = [line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
     found = [line for line in said if re.search(wrong, line)]
-    return found or (said[-1:] or ["it said nothing"] if done.returncode else [])
+    return found or (["\n".join(said[-LAST:]) or "it said nothing"] if done.returncode else [])
 
 
 def told(outcome: Outcome) -> str:

@@ -46,7 +46,7 @@ def main() -> None:
         "transformers": transformers.__version__,
         "rounding": ROUNDING,
         "angles": ANGLES,
-        "architectures": held,
+        "architectures": {kind: held[kind] for kind in proved},
     }
     RESULTS.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
     keep(held, proved)

@@ -341,7 +341,8 @@ def family(kind):
     if _wide(kind, small, next(iter(rows.values()))[1]["head_dim"]):
         found["own_width"] = True
     found |= MESSAGE.get(kind, {}) | _hybrid(kind, types)
-    return {name: rule for name, rule in found.items() if rule is not None}
+    # a pairing that no weights tell is said to be none
+    return {name: rule for name, rule in found.items() if rule is not None or name == "pairing"}
 
 
 @torch.no_grad()

@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import by_hand
 import gpu
 import gpu_parts
+import gpu_tables
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
@@ -56,9 +57,9 @@ def test_the_script_stores_every_part_at_a_small_size_and_goes_on(tmp_path, monk
     assert found["turning"][0]["of ours"]["posenc"] == 1
     assert found["gpt"][0]["ratio"] > 0
     assert found["grid"] == [{"length": 1, "why": "RuntimeError: no such kernel"}]
-    shown = gpu.table(gpu.read(out))
+    shown = gpu_tables.table(gpu_tables.read(out))
     assert "| rotary |" in shown
-    ratio, whose = gpu.worst(gpu.read(out), "of none")
+    ratio, whose = gpu_tables.worst(gpu_tables.read(out), "of none")
     assert ratio == max(row["of none"] for row in rows.values())
     assert "on cpu" in whose
     gpu.main()  # nothing is measured twice
@@ -91,5 +92,5 @@ def test_a_machine_without_a_gpu_is_told_so(monkeypatch, tmp_path):
 
 
 def test_without_a_card_the_table_says_what_is_missing():
-    assert gpu.table({}) == gpu.MISSING
-    assert gpu.worst({}, "of none") is None
+    assert gpu_tables.table({}) == gpu_tables.MISSING
+    assert gpu_tables.worst({}, "of none") is None

@@ -31,11 +31,11 @@ def _spread(values):
 
 
 def on_a_gpu():
-    return _table("gpu")
+    return _table("gpu_tables")
 
 
 def _rows_of_a_gpu(part):
-    (card,) = _stored("gpu").values()
+    (card,) = _stored("gpu_tables").values()
     return card[part]
 
 
