@@ -132,7 +132,7 @@ def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess:
 
 
 def _lines(done: subprocess.CompletedProcess, wrong: str) -> list[str]:
-    """Return the lines that say what is wrong; the last ones, as one, where a command only failed."""
+    """Return the lines that say what is wrong; the last ones in one where a command only failed."""
     said = [line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
     found = [line for line in said if re.search(wrong, line)]
     return found or (["\n".join(said[-LAST:]) or "it said nothing"] if done.returncode else [])
