@@ -90,7 +90,7 @@ def behind(name: str) -> Behind:
 def _forget() -> None:
     """Let go of all that the book's readers have kept: who was asked before opens no file again."""
     for one in gc.get_objects():
-        if isinstance(one, _lru_cache_wrapper) and one.__module__.startswith("posenc_book"):
+        if type(one) is _lru_cache_wrapper and one.__module__.startswith("posenc_book"):
             one.cache_clear()
 
 
