@@ -143,7 +143,7 @@ def llama(n_all: int) -> Decoder:
         attention_bias=True,
         attn_implementation="sdpa",
     )
-    return _rotary(LlamaAttention(config, 0), LlamaRotaryEmbedding(config), "past_key_values")
+    return _rotary(LlamaAttention(config, 0), LlamaRotaryEmbedding(config), "cache")
 
 
 def neox(n_all: int) -> Decoder:
@@ -159,20 +159,16 @@ def neox(n_all: int) -> Decoder:
         rope_parameters=rope,
         attn_implementation="sdpa",
     )
-    return _rotary(m.GPTNeoXAttention(config, 0), m.GPTNeoXRotaryEmbedding(config), "layer_past")
+    return _rotary(m.GPTNeoXAttention(config, 0), m.GPTNeoXRotaryEmbedding(config), "cache")
 
 
 def gptj(n_all: int) -> Decoder:
     """Return the layer of GPT-J, which turns neighbouring dimensions, as ours does by default."""
     from transformers import GPTJConfig
-    from transformers.models.gptj.modeling_gptj import GPTJAttention
+    from transformers.models.gptj import modeling_gptj as m
 
     config = GPTJConfig(n_embd=D_MODEL, n_head=N_HEADS, n_positions=n_all, rotary_dim=D_HEAD)
-    layer = GPTJAttention(config, 0).eval()
-    return _cached(
-        _numbered,
-        lambda x, t, cache: layer(x, layer_past=cache, position_ids=t),
-    )
+    return _rotary(m.GPTJAttention(config, 0), m.GPTJRotaryEmbedding(config), "cache")
 
 
 def gpt2(n_all: int, *, learnable: bool = True) -> Decoder:
@@ -188,7 +184,7 @@ def gpt2(n_all: int, *, learnable: bool = True) -> Decoder:
     def once(x: Tensor, first: int) -> Tensor:
         return x + vectors(_numbered(x, first)) if learnable else x
 
-    return _cached(once, lambda _, added, cache: layer(added, past_key_values=cache))
+    return _cached(once, lambda _, added, cache: layer(added, cache=cache))
 
 
 def xglm(n_all: int) -> Decoder:
@@ -201,7 +197,7 @@ def xglm(n_all: int) -> Decoder:
     def once(x: Tensor, first: int) -> Tensor:
         return x + vectors(_numbered(x, first), first)
 
-    return _cached(once, lambda _, added, cache: layer(added, past_key_values=cache))
+    return _cached(once, lambda _, added, cache: layer(added, cache=cache))
 
 
 def t5(n_all: int) -> Decoder:
@@ -223,7 +219,7 @@ def t5(n_all: int) -> Decoder:
         new = x.shape[1]
         return layer.compute_bias(new, first + new, past_seen_tokens=first)
 
-    return _cached(once, lambda x, bias, cache: layer(x, position_bias=bias, past_key_values=cache))
+    return _cached(once, lambda x, bias, cache: layer(x, position_bias=bias, cache=cache))
 
 
 def mpt(n_all: int) -> Decoder:
@@ -234,7 +230,7 @@ def mpt(n_all: int) -> Decoder:
     layer = MptAttention(MptConfig(d_model=D_MODEL, n_heads=N_HEADS, max_seq_len=n_all), 0).eval()
     return _cached(
         lambda *_: build_mpt_alibi_tensor(N_HEADS, n_all),
-        lambda x, bias, cache: layer(x, bias, past_key_values=cache),
+        lambda x, bias, cache: layer(x, bias, cache=cache),
     )
 
 
@@ -250,7 +246,7 @@ def bloom(n_all: int) -> Decoder:
         real = torch.ones(1, first + x.shape[1])
         return build_alibi_tensor(real, N_HEADS, x.dtype)
 
-    return _cached(once, lambda x, bias, cache: layer(x, x, bias, None, layer_past=cache))
+    return _cached(once, lambda x, bias, cache: layer(x, x, bias, None, cache=cache))
 
 
 def _rotary(layer: nn.Module, angles: nn.Module, name: str) -> Decoder:

@@ -264,7 +264,7 @@ for _share in (0.5, 0.25):
 )
 def gptj_attention(numbers: Numbers):
     from transformers import GPTJConfig
-    from transformers.models.gptj.modeling_gptj import GPTJAttention
+    from transformers.models.gptj.modeling_gptj import GPTJAttention, GPTJRotaryEmbedding
 
     config = GPTJConfig(
         n_embd=D_MODEL,
@@ -276,7 +276,8 @@ def gptj_attention(numbers: Numbers):
     )
     x, maps = tokens(numbers), Maps(numbers, offsets=False)
     names = maps.named("q_proj", "k_proj", "v_proj", "out_proj", offsets=False)
-    theirs, _ = call(GPTJAttention(config, 0), names, x, position_ids=torch.arange(LENGTH)[None])
+    turns = GPTJRotaryEmbedding(config)(x, torch.arange(LENGTH)[None])
+    theirs, _ = call(GPTJAttention(config, 0), names, x, position_embeddings=turns)
     return attended(rotary("interleaved"), maps, x), theirs
 
 
