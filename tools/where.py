@@ -7,7 +7,6 @@ command runs the function of that name once and watches which functions of ours 
 files it opens. So what it prints is what happened, not what somebody wrote down.
 """
 
-import gc
 import inspect
 import json
 import re
@@ -89,9 +88,10 @@ def behind(name: str) -> Behind:
 
 def _forget() -> None:
     """Let go of all that the book's readers have kept: who was asked before opens no file again."""
-    for one in gc.get_objects():
-        if type(one) is _lru_cache_wrapper and one.__module__.startswith("posenc_book"):
-            one.cache_clear()
+    ours = [one for name, one in sys.modules.items() if name.startswith("posenc_book")]
+    for kept in (one for module in ours for one in vars(module).values()):
+        if type(kept) is _lru_cache_wrapper:
+            kept.cache_clear()
 
 
 @cache

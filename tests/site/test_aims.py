@@ -252,7 +252,9 @@ def test_commands_run_in_a_clone_that_borrows_the_environment(monkeypatch):
     seen = []
 
     def made(command, folder):
-        seen.append(command)
+        seen.append([command[0], command[-1]])
+        installed = {one.name for one in (ROOT / ".venv").glob(".*-installed")}
+        assert {part.rpartition("/")[2] for part in command[1:-1]} == installed
         assert (folder / ".venv").resolve() == (ROOT / ".venv").resolve()
         assert (folder / "Makefile").is_file()
         return 50.0, 90.0
