@@ -7,7 +7,9 @@ sees is what is found. `book/_assets/search.js` ranks, `search-box.js` shows, an
 holds what people type for what we say.
 """
 
+import hashlib
 import json
+import pickle
 import re
 import unicodedata
 from collections import Counter
@@ -251,14 +253,23 @@ def parts(toc: dict) -> dict[str, str]:
     }
 
 
-def read(out: Path, names: Iterable[str], tables: Iterable[str]) -> dict[str, list[Section]]:
-    """Return the sections of all pages of a built site; `tables` are told as page#anchor."""
-    pages = {}
+def read(
+    out: Path, names: Iterable[str], tables: Iterable[str], kept: dict[str, tuple] | None = None
+) -> dict[str, list[Section]]:
+    """Return the sections of all pages of a built site; `tables` are told as page#anchor.
+
+    What is `kept` of a page, the page and its sections, serves while the page is the same.
+    """
+    pages, kept = {}, {} if kept is None else kept
     for name in names:
         if (path := out / f"{name}.html").is_file():
             here = f"{name.removeprefix('book/')}#"
             rows = [one.removeprefix(here) for one in tables if one.startswith(here)]
-            pages[name] = search_sections.sections(name, path.read_text(encoding="utf-8"), rows)
+            seen = hashlib.sha256(path.read_bytes()).digest(), rows
+            if kept.get(name, ("",))[0] != seen:
+                html = path.read_text(encoding="utf-8")
+                kept[name] = seen, search_sections.sections(name, html, rows)
+            pages[name] = kept[name][1]
     return {name: sections for name, sections in pages.items() if sections}
 
 
@@ -286,13 +297,16 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
         places = parts(toc)
         typed = yaml.safe_load(WORDS.read_text(encoding="utf-8"))
-        pages = read(Path(app.outdir), (toc["root"], *places), typed["tables"])
+        store = Path(app.doctreedir, "sections.pickle")
+        kept = pickle.loads(store.read_bytes()) if store.is_file() else {}
+        pages = read(Path(app.outdir), (toc["root"], *places), typed["tables"], kept)
         ask = app.config.html_theme_options["repository_url"]
         index = Index(pages, places, typed, app.env.posenc_messages[1], ask)
         for where in index.unknown():
             logger.warning("book/search.yml: %s is no section; a page is named as page#", where)
         for name, script in ((INDEX, index.made()), (BEGINNINGS, index.beginnings())):
             Path(app.outdir, "_static", name).write_text(script, encoding="utf-8")
+        store.write_bytes(pickle.dumps(kept))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
