@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from posenc.attention.formula import wants_gradient
 from posenc.attention.score_mods import ScoreMod, by_offset
 
 
@@ -50,8 +51,7 @@ def flexible_attention(
     if not compiled:
         return _kernel(compiled=False)(q, k, v, score_mod=score, scale=scale)
     kernel = partial(_kernel(compiled=True), q, k, v, score_mod=score, scale=scale)
-    graph = torch.is_grad_enabled() and any(a.requires_grad for a in (q, k, v, offsets))
-    return fitting(kernel, (q.device, q.dtype, q.shape[-1], graph))
+    return fitting(kernel, (q.device, q.dtype, q.shape[-1], wants_gradient((q, k, v, offsets))))
 
 
 TILES: tuple[dict[str, int] | None, ...] = (
@@ -70,7 +70,7 @@ _found: dict[Hashable, int] = {}
 def fitting(kernel: Callable[..., Tensor], key: Hashable) -> Tensor:
     """Return what a kernel gives with the first tiling that the GPU's shared memory holds.
 
-    Which one it is, is kept by a key, as each attempt compiles for seconds.
+    It is kept by a key, as each attempt compiles for seconds.
     """
     for number in range(_found.get(key, 0), len(TILES)):
         try:
