@@ -14,12 +14,13 @@ from pathlib import Path
 import yaml
 from sphinx.application import Sphinx
 
-from posenc_book.teaching import program
+from posenc_book import teaching
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCE = Path(program.__file__).read_text(encoding="utf-8")
+PROGRAM = f"{teaching.__name__}.program"  # read and not imported, as it brings torch
+SOURCE = Path(teaching.__file__).with_name("program.py").read_text(encoding="utf-8")
 HEADING = re.compile(r"^# == ([a-z-]+): .* =+$\n", re.MULTILINE)
-IMPORT = re.compile(rf"from {re.escape(program.__name__)} import (\([^)]*\)|.*)")
+IMPORT = re.compile(rf"from {re.escape(PROGRAM)} import (\([^)]*\)|.*)")
 CLOSING = re.compile(r"\{download\}`program\.py <[^>]*>`")
 NEEDS = re.compile(r"^\*\*You need\*\*.*$", re.MULTILINE)
 ON_SITE = (
@@ -100,7 +101,7 @@ def _begin(start: str, imported: list[str], link: str) -> str:
 def lead_on_site(app: Sphinx, docname: str, source: list[str]) -> None:  # noqa: ARG001
     """Do so for a page that is about to be read."""
     is_notebook = source[0].lstrip().startswith("{")
-    if is_notebook and (program.__name__ in source[0] or CLOSING.search(source[0])):
+    if is_notebook and (PROGRAM in source[0] or CLOSING.search(source[0])):
         notebook = json.loads(source[0])
         lead(notebook, docname, ON_SITE)
         source[0] = json.dumps(notebook)

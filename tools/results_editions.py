@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sphinx.application import Sphinx
 
 import repository
-from posenc_book.read.classification import edition as readers
+from posenc_book.read import imports
 from repository import ROOT
 
 RESULTS = ROOT / "results"
@@ -98,7 +98,7 @@ class Edition:
         """Return the other pages whose code imports what reads it, directly or not."""
         if not self.shown_by:
             return []
-        found = readers.readers(ROOT / "book", READ[self.folder][0])
+        found = imports.readers(ROOT / "book", READ[self.folder][0])
         return [page for page in found if page not in self.shown_by]
 
 

@@ -17,7 +17,7 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from posenc_book.read.classification import edition
+from posenc_book.read import imports
 from repository import ROOT
 
 TABLE = ROOT / "tools" / "sizes.toml"
@@ -64,7 +64,7 @@ def wheel() -> int:
 
 def behind_choosing() -> int:
     """Return how many modules of ours the imports of the page *Choosing* bring."""
-    tree = ast.parse(edition.code_of(PAGE))
+    tree = ast.parse(imports.code_of(PAGE))
     asked = [
         ast.unparse(node) for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)
     ]

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import architecture
-from posenc_book.read.classification import edition
+from posenc_book.read import imports
 
 ROOT = Path(__file__).parents[2]
 LISTED = (ROOT / "tests" / "core" / "by_name.txt").read_text(encoding="utf-8").split()
@@ -27,7 +27,7 @@ def imported():
         for path in (ROOT / folder).rglob("*.py"):
             yield from architecture.imports(path)
     for path in (ROOT / "book").rglob("*.ipynb"):
-        yield from architecture.imported_by(edition.code_of(path))
+        yield from architecture.imported_by(imports.code_of(path))
 
 
 def test_modules_that_nothing_imports_are_those_of_the_list():

@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from posenc_book.read import tuning_luck
+from posenc_book.statistics import answers
 
 RATES = (0.0003, 0.001, 0.003, 0.01, 0.0055)
 
@@ -57,3 +59,17 @@ def test_a_cell_with_a_training_missing_waits(folder):
     path = folder / "One.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
     assert tuning_luck.scores(folder) == {}
+
+
+def test_an_interval_with_the_luck_of_tuning_is_that_of_runs_with_so_much_more_variance():
+    runs = np.random.default_rng(0).normal(0.02, 0.03, (10, 5))
+    luck = tuning_luck.Luck(1.2, 0.0, 30, 10)
+    with_it = answers.of_runs("one", runs, 0.02, more=2 * 1.2e-4 / 10).effect
+    found = tuning_luck.widened(answers.of_runs("one", runs, 0.02).effect, luck)
+    assert (found.low, found.high) == pytest.approx((with_it.low, with_it.high))
+    assert found.low < with_it.mean == found.mean
+
+
+def test_a_row_tells_the_least_and_the_most_lucky_tuning(folder):
+    table = tuning_luck.sets_table(tuning_luck.scores(folder))
+    assert table.rows == {"One": {"eRPE": "80.0 to 81.0"}}

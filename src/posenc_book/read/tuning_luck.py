@@ -1,16 +1,23 @@
 """How far a cell's mean score moves when only its tuning is done again: the luck of tuning."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, stdev, variance
 from typing import Any, NamedTuple
 
+from scipy import stats
+
 from posenc_book.read import plans, results
 from posenc_book.read.edition3 import plan as of_the_edition
+from posenc_book.read.edition3 import words
 from posenc_book.records.hashes import hashed
 from posenc_book.records.records import worth
 from posenc_book.records.store import Store, unique
+from posenc_book.statistics.friedman import Effect
+from posenc_book.teaching.table import Table
 
 PLAN: dict[str, Any] = plans.load("tuning_luck")
 HASH = hashed(PLAN)
@@ -44,8 +51,34 @@ def component(scores: Mapping[Cell, Mapping[int, float]]) -> Luck:
     return Luck(fmean(every), stdev(means) if len(means) > 1 else 0.0, len(every), len(means))
 
 
-def scores(folder: Path) -> dict[Cell, dict[int, float]]:
+def widened(effect: Effect, luck: Luck) -> Effect:
+    """Return a difference of two tuned encodings with the luck of both tunings in its interval.
+
+    Parameters
+    ----------
+    effect : Effect
+        On these very series, by the scatter of runs within sets, as `answers.of_runs` has it.
+    luck : Luck
+    """
+    n, freedom = effect.n_sets, effect.n_sets * (effect.n_resamples - 1)
+    t = float(stats.t.isf((1 - effect.level) / 2, freedom))
+    error = math.hypot((effect.high - effect.low) / 2 / t, math.sqrt(2 * luck.variance / n) / 100)
+    return replace(effect, low=effect.mean - t * error, high=effect.mean + t * error)
+
+
+def sets_table(found: Mapping[Cell, Mapping[int, float]]) -> Table:
+    """Return the lowest and the highest mean score over five tunings, a row for each set."""
+    rows: dict[str, dict[str, str]] = defaultdict(dict)
+    for (dataset, encoding), by_deal in found.items():
+        low, high = 100 * min(by_deal.values()), 100 * max(by_deal.values())
+        rows[dataset][words.name(encoding)] = f"{low:.1f} to {high:.1f}"
+    caption = "Accuracy in per cent, mean over five deals, by the least and the most lucky tuning."
+    return Table(dict(rows), head="data set", caption=caption)
+
+
+def scores(folder: Path | None = None) -> dict[Cell, dict[int, float]]:
     """Return the mean test accuracy of each whole cell, by the deal on which it was tuned."""
+    folder = results.folder() / "tuning-luck" if folder is None else folder
     found: dict[Cell, dict[int, float]] = {}
     for path in sorted(folder.glob("tuning-*.jsonl")):
         dataset = path.stem.removeprefix("tuning-")

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 
 from posenc_book.bench.tuning import TUNED
+from posenc_book.read import imports
 from posenc_book.read.classification import control, edition, edition2, families
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.records import records
@@ -184,7 +185,7 @@ def test_readers_are_found_through_imports(tmp_path):
     for name, source in code.items():
         cell = {"cell_type": "code", "source": [source]}
         (tmp_path / f"{name}.ipynb").write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
-    assert edition.readers(tmp_path) == ["reads", "through"]
+    assert imports.readers(tmp_path, edition.READER) == ["reads", "through"]
 
 
 def test_the_books_edition_names_whole_sets_of_the_present_protocol():

@@ -10,29 +10,23 @@ and lists the notebooks that have to be run again:
 """
 
 import argparse
-import ast
 import datetime
 import fnmatch
 import json
-import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from itertools import product
 from pathlib import Path
 
-import posenc
-import posenc_book
 from posenc._wall import behind
 from posenc_book import _files
-from posenc_book.read import digests, results
+from posenc_book.read import digests, imports, results
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.analysis import HASH as ANALYSIS_HASH
 from posenc_book.records import tables
 from posenc_book.records.settings import complete
 
-HOUSES = {house.__name__: Path(house.__path__[0]) for house in (posenc, posenc_book)}
 FILE, COMMAND = digests.FILE, digests.COMMAND
 READER = __spec__.name  # what imports this, directly or not, may show an edition
 _SETTINGS = protocols.TRAINING["settings"]
@@ -281,62 +275,6 @@ def write_edition(edition: Edition) -> Path:
     return path
 
 
-def readers(book: Path, reader: str = READER) -> list[str]:
-    """Return the notebooks of a folder that import what reads an edition, by name.
-
-    A notebook may be named whose page does not change: who imports a module may not call it.
-    """
-    return [
-        path.relative_to(book).with_suffix("").as_posix()
-        for path in sorted(book.rglob("*.ipynb"))
-        if reader in _reached(_imported(code_of(path)))
-    ]
-
-
-def code_of(path: Path) -> str:
-    """Return the code of a notebook, with nothing in place of commands to the shell."""
-    cells = json.loads(_files.text(path))["cells"]
-    code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
-    return re.sub(r"^(\s*)[%!].*", r"\1pass", code, flags=re.MULTILINE)
-
-
-def _imported(code: str) -> Iterator[str]:
-    """Yield the modules of this package that a piece of code imports, wherever it does."""
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        else:
-            continue
-        yield from (name for name in names if _source(name))
-
-
-def _source(module: str) -> Path | None:
-    """Return the file of a module of this package; None where the name is something else."""
-    house, *rooms = module.split(".")
-    if house not in HOUSES:
-        return None
-    path = HOUSES[house].joinpath(*rooms)
-    files = (path.with_suffix(".py"), path / "__init__.py")
-    return next((file for file in files if file.is_file()), None)
-
-
-def _reached(modules: Iterable[str]) -> set[str]:
-    """Return modules and all that they import, directly or not."""
-    reached, left = set(), set(modules)
-    while left:
-        reached |= left
-        left = {name for module in left for name in _needed(module)} - reached
-    return reached
-
-
-@cache
-def _needed(module: str) -> frozenset[str]:
-    path = _source(module)
-    return frozenset() if path is None else frozenset(_imported(_files.text(path)))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Move the edition to what is whole now, and say which notebooks to run again."""
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
@@ -351,7 +289,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"written: {write_edition(edition)}")
     book = results.folder().parent / "book"
     if book.is_dir():
-        print("run again, with python tools/notebooks.py --only:", ",".join(readers(book)))
+        print(
+            "run again, with python tools/notebooks.py --only:",
+            ",".join(imports.readers(book, READER)),
+        )
     else:
         print(f"no notebooks stand beside these results, at {book}: none has to be run again")
     return 0
