@@ -10,9 +10,10 @@ from experiments.exit_head import series, train
 from posenc_book.bench import local
 from posenc_book.data.errors import FileFormatError, MissingDataError
 from posenc_book.forecast.units import UNITS
-from posenc_book.read.exit_head import LEADS_FROM, NONE, PLAN
+from posenc_book.read.exit_head import HASH, LEADS_FROM, NONE, PLAN, PROFILE
 from posenc_book.read.forecasting import plan as before
 from posenc_book.records import records
+from posenc_book.records.forecasts import TRIAL
 from posenc_book.records.store import Store
 
 SMALL = "belgian_price"
@@ -66,6 +67,8 @@ def test_the_best_trial_is_trained_and_names_the_series():
         for trial, error in zip(train.trials(one), (0.9, best, 0.5, 0.6), strict=True)
     }
     assert train.tuned(pair[1], known).learning_rate == before.RATES[1]
+    assert {(t.profile, t.steps) for t in train.trials(pair[1])} == {(TRIAL, 750)}  # not tested
+    assert (pair[1].profile, pair[1].protocol, pair[1].steps) == (PROFILE, HASH, 1500)
     one = train.leads_of({SMALL: pair}, known)[SMALL]
     assert one["learned"]
     assert one["lead"] > LEADS_FROM
