@@ -85,7 +85,7 @@ def trials(one: ForecastSettings) -> list[ForecastSettings]:
     return [replace(trial, steps=min(trial.steps, one.steps)) for trial in before.trials(one)]
 
 
-def tuned(one: ForecastSettings, known: Mapping[str, dict]) -> ForecastSettings | None:
+def tuned(one: ForecastSettings, known: Mapping[str, dict[str, Any]]) -> ForecastSettings | None:
     """Return the cell with the rate of its best trial; None if a trial is missing.
 
     Where all have failed it is trained all the same, so that its failures are stored.
@@ -106,8 +106,8 @@ def validation(record: Mapping[str, Any]) -> float:
 
 
 def leads_of(
-    pairs: Mapping[str, Sequence[ForecastSettings]], known: Mapping[str, dict]
-) -> dict[str, dict] | None:
+    pairs: Mapping[str, Sequence[ForecastSettings]], known: Mapping[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]] | None:
     """Return each series' name by its lead, from a linear map and a transformer.
 
     None if a trial is missing.
@@ -130,7 +130,7 @@ def naive(name: str) -> float:
     return baselines.score(choosing, baselines.seasonal_naive(unit, choosing))["mase"]
 
 
-def write_down(path: Path, leads: Mapping[str, dict], planned: bool) -> bool:
+def write_down(path: Path, leads: Mapping[str, dict[str, Any]], planned: bool) -> bool:
     """Write the leads and return True, or return False if they stand there already.
 
     Raises ValueError if others stand there.
@@ -148,7 +148,7 @@ def write_down(path: Path, leads: Mapping[str, dict], planned: bool) -> bool:
     return True
 
 
-def train(cells: Sequence[ForecastSettings], device: str = "cpu", **options: Any) -> list:
+def train(cells: Sequence[ForecastSettings], device: str = "cpu", **options: Any) -> list[Any]:
     """Train cells as the book's forecasters are, on a series that the worker reads itself."""
     series.unit(cells[0].dataset)
     return training.train(cells, device, **options)
