@@ -12,12 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from experiments.forecasting import cells
+from experiments.forecasting.stages import Stage, carry_out
 from experiments.forecasting.store import UnitStores
 from posenc._wall import behind
-from posenc_book.bench import console, jobs, local
-from posenc_book.bench.driver import Driver, deadline
-from posenc_book.bench.progress import Progress, name_place
-from posenc_book.bench.tuning import Cells
+from posenc_book.bench import console, jobs
 from posenc_book.forecast.train import train
 from posenc_book.read.forecasting import plan
 from posenc_book.read.forecasting.plan import LINEAR, READERS, UNITS
@@ -32,29 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     device = jobs.resolve_device(options.device)
-    until, failed, stacked = deadline(options.seconds), 0, device.startswith("cuda")
-    name_place(options.out)
-    with local.LocalEngine(options.workers) as engine:
-        for name, store, some in _stages(options, stacked):
-            driver = Driver(
-                some,
-                store,
-                engine,
-                stack=cells.STACKED if stacked else STACK,
-                device=device,
-                retry_failed=options.retry_failed,
-                until=until,
-                train=train,
-            )
-            with Progress(len(some), stage=name) as progress:
-                failed += driver.run(progress).failed
-            if driver.stopped:
-                print("no time is left; the same command goes on from here")
-                break
-    return int(failed > 0)
+    stacked = device.startswith("cuda")
+    stack = cells.STACKED if stacked else STACK
+    return carry_out(options, device, _stages(options, stacked), train, stack)
 
 
-def _stages(options: argparse.Namespace, stacked: bool) -> Iterator[tuple[str, UnitStores, Cells]]:
+def _stages(options: argparse.Namespace, stacked: bool) -> Iterator[Stage]:
     """Yield, reader by reader, the trials and then what their best rates train."""
     tried = UnitStores(options.out, "tuning-", options.units)
     trained = UnitStores(options.out, "", options.units)
