@@ -13,6 +13,9 @@ from scipy import stats
 from posenc_book.read import plans, results
 from posenc_book.read.edition3 import plan as of_the_edition
 from posenc_book.read.edition3 import words
+from posenc_book.read.edition3.questions import CHOSEN, QUESTIONS
+from posenc_book.read.edition3.reading import Family
+from posenc_book.read.edition3.tables import points
 from posenc_book.records.hashes import hashed
 from posenc_book.records.records import worth
 from posenc_book.records.store import Store, unique
@@ -74,6 +77,27 @@ def sets_table(found: Mapping[Cell, Mapping[int, float]]) -> Table:
         rows[dataset][words.name(encoding)] = f"{low:.1f} to {high:.1f}"
     caption = "Accuracy in per cent, mean over five deals, by the least and the most lucky tuning."
     return Table(dict(rows), head="data set", caption=caption)
+
+
+def answers_table(families: Mapping[str, Family], luck: Luck) -> Table:
+    """Return what is shown of two encodings on these very series, without that luck and with it.
+
+    Parameters
+    ----------
+    families : mapping
+        As `reading.answers` returns them.
+    luck : Luck
+    """
+    rows = {}
+    for title, question in QUESTIONS.items():
+        for one in families[title].answers:
+            tuned = set(question.layers) == {2} and CHOSEN not in one.contrast
+            if tuned and one.shown:
+                wider = replace(one, effect=widened(one.effect, luck))
+                texts = {"as registered": points(one), "with the luck of tuning": points(wider)}
+                rows[words.pair(one.contrast)] = texts
+    caption = "Differences on these very series in points of accuracy, with 95 % intervals."
+    return Table(rows, head="question", caption=caption)
 
 
 def scores(folder: Path | None = None) -> dict[Cell, dict[int, float]]:
