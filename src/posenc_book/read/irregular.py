@@ -22,6 +22,7 @@ SURVEYS = tuple(PLAN["surveys"])
 ARMS: dict[str, tuple[str, str]] = {arm: (one, clock) for arm, (one, clock) in PLAN["arms"].items()}
 CONTRASTS = {f"{first} - {other}": (first, other) for first, other, _ in PLAN["contrasts"]}
 MARGIN: float = PLAN["margin"]
+SHARE: float = PLAN["stars"]["test"]
 SCORES = ("accuracy", "balanced_accuracy")
 _NAMES = {pair: arm for arm, pair in ARMS.items()}
 Cell = tuple[str, str, int]  # survey, arm, deal from 1
@@ -29,11 +30,10 @@ Cell = tuple[str, str, int]  # survey, arm, deal from 1
 
 @dataclass(frozen=True)
 class Scored:
-    """What a training scored on new stars, and the share of all stars that these were."""
+    """What a training scored on new stars, a guess where it failed."""
 
     accuracy: float
     balanced_accuracy: float
-    test_share: float = PLAN["stars"]["test"]
     failed: bool = False
 
 
@@ -63,9 +63,7 @@ def _score(record: dict) -> Scored:
     if "error" in record:
         guess = 1 / PLAN["surveys"][record["dataset"]]["kinds"]
         return Scored(guess, guess, failed=True)
-    metrics = record["metrics"]
-    share = metrics["n_test"] / (metrics["n_train"] + metrics["n_test"])
-    return Scored(metrics["accuracy"], metrics["balanced_accuracy"], share)
+    return Scored(*(record["metrics"][name] for name in SCORES))
 
 
 def missing(found: Mapping[Cell, Scored]) -> list[Cell]:
@@ -79,10 +77,9 @@ def _deals() -> range:
 
 def table(found: Mapping[Cell, Scored], survey: str) -> dict[str, dict[str, Effect]]:
     """Return mean and interval on new stars of each score by arm; arms that lack a deal are out."""
-    share = _share(found, survey)
     rows = {arm: {score: _scores(found, survey, arm, score) for score in SCORES} for arm in ARMS}
     return {
-        arm: {s: of_runs(s, [deals], MARGIN, test_share=share).effect for s, deals in row.items()}
+        arm: {s: of_runs(s, [deals], MARGIN, test_share=SHARE).effect for s, deals in row.items()}
         for arm, row in rows.items()
         if not any(np.isnan(deals).any() for deals in row.values())
     }
@@ -94,11 +91,10 @@ def answers(found: Mapping[Cell, Scored]) -> dict[str, Answer]:
         arm: np.array([_scores(found, survey, arm, "accuracy") for survey in SURVEYS])
         for arm in ARMS
     }
-    shares = [_share(found, survey) for survey in SURVEYS]
     differences = {title: tables[a] - tables[b] for title, (a, b) in CONTRASTS.items()}
     return Family(PROFILE, tuple(CONTRASTS), MARGIN).answers(
         {
-            title: of_runs(title, one, MARGIN, test_share=shares)
+            title: of_runs(title, one, MARGIN, test_share=SHARE)
             for title, one in differences.items()
             if not np.isnan(one).any()
         }
@@ -109,8 +105,3 @@ def _scores(found: Mapping[Cell, Scored], survey: str, arm: str, score: str) -> 
     """Return a score of each deal, NaN where a training is missing."""
     some = [found.get((survey, arm, r)) for r in _deals()]
     return np.array([np.nan if one is None else getattr(one, score) for one in some])
-
-
-def _share(found: Mapping[Cell, Scored], survey: str) -> float:
-    shares = [one.test_share for cell, one in found.items() if cell[0] == survey and not one.failed]
-    return max(shares, default=PLAN["stars"]["test"])
