@@ -3,7 +3,7 @@
 import inspect
 import math
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,12 +99,21 @@ def rehearsed(one: Settings, steps: int) -> Settings:
     return replace(one, profile="rehearsal", protocol="", **short)
 
 
-def run(options: Namespace, planned: Mapping[str, Iterator[Stage]]) -> int:
+def load_both(name: str) -> None:
+    """Load both parts of a set, so that a missing one is known before anything is trained."""
+    for split in data.SPLITS:
+        data.load(name, split)
+
+
+def run(
+    options: Namespace,
+    planned: Mapping[str, Iterator[Stage]],
+    load: Callable[[str], object] = load_both,
+) -> int:
     """Train what is missing of each set's stages; return 0, or 1 after failures."""
     until = deadline(options.seconds)
-    for name in planned:  # so that a missing set is known before anything is trained
-        for split in data.SPLITS:
-            data.load(name, split)
+    for name in planned:
+        load(name)
     device = jobs.resolve_device(options.device)
     options.stack = STACKS["cuda" if device.startswith("cuda") else "cpu"]
     name_place(options.out)

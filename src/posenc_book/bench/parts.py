@@ -13,7 +13,7 @@ from torch import Tensor
 from posenc import _checks
 from posenc.encodings import with_window_statistics
 from posenc_book import data
-from posenc_book.data import Dataset
+from posenc_book.data import Dataset, stars
 from posenc_book.data.lost_samples import lose_samples
 from posenc_book.data.resamples import halves
 from posenc_book.records.settings import Settings
@@ -188,6 +188,8 @@ DEALS = {"official": data.resample, "halves": halves}
 
 def _resampled(name: str, options: dict[str, Any], resample: int) -> tuple[Dataset, Dataset]:
     """Return both parts of a resample; steps are lost behind it, as equal series stay together."""
+    if name in stars.SURVEYS:  # which have no official parts
+        return stars.deal(name, resample, **options)
     deal = options.pop("deal", "official")
     again = DEALS[_checks.choice(f"option deal of {name}", deal, DEALS)]
     losses = options if resample and "lost" in options else {}
