@@ -49,13 +49,6 @@ def test_a_file_of_ones_own_is_trained_as_the_plan_says():
     assert plan.TRAINING["tuning"]["seed"] == of_a_file.TRIAL_SEED
 
 
-def test_what_is_compared():
-    assert set(plan.UNITS) - set(plan.KEPT_APART) == set(plan.COUNTED)
-    assert (len(plan.UNITS), len(plan.COUNTED)) == (18, 14)
-    assert set(plan.CALENDARS) <= set(plan.UNITS)
-    assert len(plan.ENCODINGS) == 9
-
-
 def test_the_best_rate_by_validation_is_trained():
     one = replace(cell(steps=100), protocol="")
     tried = plan.trials(one)

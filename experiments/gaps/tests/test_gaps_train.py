@@ -15,7 +15,6 @@ from posenc_book.bench.language import named
 from posenc_book.data import repeats
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.gaps.protocol import HASH, PROTOCOL
-from posenc_book.records.hashes import hashed
 from posenc_book.records.store import Store
 
 TINY = {
@@ -57,17 +56,6 @@ def test_the_sets_are_those_of_a_rule_about_their_size():
     assert sorted(fit) == sorted(PROTOCOL["datasets"])
 
 
-@pytest.mark.parametrize("key", PROTOCOL)
-def test_the_hash_is_that_of_all_that_decides(key):
-    assert hashed({**PROTOCOL, key: "another"}) != HASH
-    assert hashed(PROTOCOL) == HASH == "83b909ae0d89"
-
-
-def test_a_cell_that_differs_belongs_to_no_protocol():
-    other = train.cell(SET, "rotary", "times", 0, steps=500, resample=3)
-    assert (other.protocol, other.steps, other.resample) == ("", 500, 3)
-
-
 def parts_of(dataset, clock, seed):
     return parts.load_parts(train.cell(dataset, "none", clock, seed), torch.device("cpu"))
 
@@ -102,14 +90,6 @@ def test_no_series_stands_in_both_parts(dataset):
     found = parts_of(dataset, "times", 2)
     kept = torch.cat([found.train.y.ravel(), found.validation.y.ravel()]).sort().values
     assert torch.equal(kept, torch.as_tensor(whole[0].y).sort().values)
-
-
-def test_another_seed_loses_other_steps():
-    masks = [
-        data.load(SET, "train", **train.cell(SET, "none", "times", seed).dataset_options).mask
-        for seed in (0, 1)
-    ]
-    assert not np.array_equal(*masks)
 
 
 def test_some_of_it_is_chosen_by_name_and_seed():

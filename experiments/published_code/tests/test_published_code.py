@@ -285,9 +285,3 @@ def test_the_command_refuses_what_does_not_go_together(arguments, capsys):
     with pytest.raises(SystemExit):
         main([*arguments, "--out", "x"])
     assert "usage" in capsys.readouterr().err
-
-
-def test_a_folder_that_is_no_checkout_is_an_error_of_one_line(tmp_path, capsys):
-    given = ["modules", "--checkout", str(tmp_path), "--out", str(tmp_path / "x.json")]
-    assert main(given) == 2
-    assert "folder must be that of a git checkout" in capsys.readouterr().err
