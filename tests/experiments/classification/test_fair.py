@@ -29,9 +29,6 @@ def test_a_set_that_is_not_complete_is_named(monkeypatch):
     monkeypatch.setattr(results, "load_records", lambda _: [])
     with pytest.raises(ValueError, match="PenDigits lacks 55, such as none with seed 0"):
         fair.accuracies("PenDigits", "patch")
-
-
-def test_an_unknown_model_is_named():
     with pytest.raises(ValueError, match="model must be one of patch, time_series"):
         fair.accuracies("PenDigits", "steps")
 
@@ -114,10 +111,6 @@ def test_rules_are_those_of_the_protocol():
     settings = protocols.TRAINING["settings"]
     assert f"{settings['least_steps']} to {settings['steps']:,} steps" in rules["too few steps"]
     assert rules["one split, one seed"].startswith(f"{protocols.TRAINING['resamples']} resamples")
-
-
-def test_sets_that_share_series_are_one_unit():
-    assert fair.n_units() == 38 - 1 - 2 - 1
 
 
 def test_accuracies_stand_by_split_with_their_mean():

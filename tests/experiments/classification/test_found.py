@@ -10,7 +10,6 @@ from posenc_book.data.units import unit_of
 from posenc_book.figures import benchmark as figures
 from posenc_book.read.classification import edition, edition2, found
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.statistics import friedman
 from posenc_book.statistics import summary as statistics
 from posenc_book.teaching import plots
 
@@ -68,11 +67,6 @@ def test_every_set_of_the_edition_has_a_column_and_no_other():
     assert list(found.levels()) == list(gains_by_set())
 
 
-def test_rotary_is_no_encoding_where_a_series_is_one_token():
-    one = gains_by_set()["PenDigits", "patches"]["rotary"]
-    assert (one.mean, one.low, one.high) == (0, 0, 0)
-
-
 def test_levels_hold_the_best_encoding_and_its_name():
     for (name, tokens), level in found.levels().items():
         grid = found.grids()[tokens].only([name])
@@ -116,11 +110,6 @@ def test_costs_name_every_encoding_and_fixed_tables_add_nothing():
     assert list(costs) == list(protocols.ENCODINGS[1:])
     assert costs["sinusoidal"]["parameters added"] == 0 < costs["learnable"]["parameters added"]
     assert all(one["time of a step"] > 0 for one in costs.values())
-
-
-def test_the_smallest_p_of_the_chapter_is_that_of_the_test():
-    for n in (2, 5, 9):
-        assert friedman.wilcoxon(np.arange(1.0, n + 1)).p_value == pytest.approx(2 / 2**n)
 
 
 @pytest.fixture

@@ -237,16 +237,6 @@ def test_one_model_of_both_kinds_of_tokens_finds_a_difference_that_was_put_in(mo
     assert low < 0 < high
 
 
-def test_no_pair_differs_where_one_group_holds_all_encodings():
-    grids = found.grids()
-    for name, row in found_tables.rankings(grids).items():
-        tokens, kind = name.split(", ")
-        grid = grids[tokens]
-        ranking = edition2.ranking(grid.units() if kind == "all" else edition2.deciding(grid))
-        one_group = [len(group) for group in ranking.groups] == [len(ranking.encodings)]
-        assert one_group == row["pairs shown to differ"].startswith("0 of ")
-
-
 def test_gains_are_read_at_the_step_of_the_stop():
     rows = found_tables.stopped(CURVES, at=(200, 1000))
     assert rows == {"one": {"200": "+2.0 to +4.0", "1,000": "-1.0 to +3.0"}}
@@ -257,14 +247,6 @@ def test_trainings_are_told_by_the_step_of_their_best_validation(monkeypatch):
     monkeypatch.setattr(found_tables.found, "best_steps", lambda: {"steps": steps})
     (row,) = found_tables.training().values()
     assert list(row.values()) == [5, 100, 1050, 2000, "60%", "20%"]
-
-
-def test_costs_come_with_the_cheapest_first():
-    rows = found_tables.costs()
-    assert set(rows) == set(protocols.ENCODINGS[1:])
-    times = [float(row["time of a step (none = 1)"]) for row in rows.values()]
-    assert times == sorted(times)
-    assert rows["sinusoidal"]["parameters added"] == 0
 
 
 def test_later_tiers_are_told_with_what_the_edition_has():
