@@ -16,7 +16,7 @@ from posenc import encodings
 from posenc.attention import SelfAttention
 from posenc.encodings import NoPosition
 from posenc.encodings.stretching import SCALINGS
-from posenc_book.read import libraries, peers, results
+from posenc_book.read import libraries, peers
 from posenc_book.read.classification import protocol as protocols
 
 STORED = peers.load_comparisons()
@@ -154,10 +154,6 @@ def test_partial_rotation_is_compared_in_a_layer_and_exactly():
         assert all(row["difference"] < 1e-14 for row in exact)
 
 
-def test_results_of_trainings_are_read_as_before():
-    assert "peers" not in results.names()
-
-
 # --- how it is read
 
 
@@ -198,12 +194,6 @@ def test_the_table_holds_the_largest_difference_of_all_parts():
         and (row["quantity"], row["dtype"]) == ("output", "float32")
     )
     assert peers.comparison_table().loc[("rotary", "transformers"), "output, float32"] == largest
-
-
-def test_a_folder_without_the_table_says_what_writes_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    with pytest.raises(ValueError, match=r"peers\.json.*make peers"):
-        peers.load_comparisons()
 
 
 def test_tolerances_grow_with_the_size_and_refuse_what_they_do_not_know():
@@ -260,33 +250,28 @@ def test_errors_in_float32_are_those_of_each_side():
     assert row["posenc_error"] < 1e-6 < 1e-4 < row["reference_error"]
 
 
-def test_an_explanation_that_is_not_needed_is_a_fault():
-    def same(numbers):
-        return product(numbers), product(numbers)
+@pytest.mark.parametrize(
+    ("factor", "explanation", "faults"),
+    [
+        (1.0, "", []),
+        (1.0, "Somehow.", ["none, PyTorch, ours: explained, but there is no difference"]),
+        (2.0, "Twice.", []),
+    ],
+)
+def test_an_explanation_that_is_not_needed_is_a_fault(factor, explanation, faults):
+    def multiplied(numbers):
+        return product(numbers), factor * product(numbers)
 
-    def other(numbers):
-        return product(numbers), 2 * product(numbers)
-
-    assert suite.faults(suite.entry(own(same), "1")) == []
-    found = suite.faults(suite.entry(own(same, explanation="Somehow."), "1"))
-    assert found == ["none, PyTorch, ours: explained, but there is no difference"]
-    assert suite.faults(suite.entry(own(other, explanation="Twice."), "1")) == []
-
-
-def test_a_number_that_is_none_is_a_fault():
-    def broken(numbers):
-        return product(numbers), product(numbers) * float("nan")
-
-    assert suite.faults(suite.entry(own(broken), "1"))
+    found = suite.faults(suite.entry(own(multiplied, explanation=explanation), "1"))
+    assert found == faults
 
 
-def test_both_dtypes_start_from_the_same_numbers():
-    one, two = (compare.Numbers(dtype)("x", 5) for dtype in compare.DTYPES)
-    assert one.dtype != two.dtype
-    assert torch.equal(one, two.double())
-    numbers = compare.Numbers(torch.float32)
-    assert numbers("x", 5) is numbers("x", 5)
-    assert not torch.equal(numbers("x", 5), numbers("y", 5))
+@pytest.mark.parametrize("factor", [2.0, float("nan")])
+def test_a_difference_without_an_explanation_is_a_fault(factor):
+    def multiplied(numbers):
+        return product(numbers), factor * product(numbers)
+
+    assert suite.faults(suite.entry(own(multiplied), "1"))
 
 
 def test_results_of_other_shapes_are_no_comparison():
@@ -403,15 +388,6 @@ def test_every_table_is_shown_whole_with_its_caption(make):
     both = shown._repr_mimebundle_()
     assert both["text/plain"] == f"[table of {len(found)} rows]"
     assert both["text/html"].count("<tr") == len(found) + 1
-
-
-def test_every_difference_beyond_rounding_has_its_reason():
-    listed = peers.reasons().splitlines()
-    found = peers.explained()
-    assert len(listed) == len(found)
-    for line, one in zip(listed, found.to_dict("records"), strict=True):
-        assert one["explanation"] in line
-        assert one["reference"] in line
 
 
 # --- what each library has

@@ -60,13 +60,3 @@ def test_each_other_encoding_is_set_beside_axial():
 def test_what_is_not_stored_is_said(given, message):
     with pytest.raises(ValueError, match=message):
         read.mean(*given)
-
-
-def test_a_missing_file_names_what_makes_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    read.load.cache_clear()
-    try:
-        with pytest.raises(ValueError, match=r"pictures\.json is missing; python -m experiments"):
-            read.load()
-    finally:
-        read.load.cache_clear()

@@ -208,12 +208,6 @@ def test_on_a_grid_a_weight_depends_on_rows_and_columns_apart():
     assert abs(apart[1, 2, 3, 4] - apart[1, 2, 4, 3]) > 1e-3
 
 
-def test_a_folder_without_costs_says_how_to_measure_them(tmp_path, monkeypatch):
-    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    with pytest.raises(ValueError, match=r"costs.json is missing; write it with: python bench"):
-        costs.step_costs()
-
-
 def test_added_tables_cost_nothing_that_counts():
     for name in ("sinusoidal", "learnable", "dft", "tape"):
         assert measured.measured()[name].cost == pytest.approx(1, abs=0.05), name
