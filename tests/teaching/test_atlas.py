@@ -13,7 +13,6 @@ from torch import nn
 
 from posenc import encodings, tables
 from posenc.attention import Places
-from posenc.encodings.stretching import SCALINGS
 from posenc_book.atlas import additions, card, cards
 from posenc_book.atlas.card import SETTING
 from posenc_book.atlas.cards import read
@@ -98,13 +97,6 @@ def test_encodings_without_a_card_have_a_sentence_and_a_paper():
         assert one.title.lower() not in titles
         assert one.idea.endswith(".")
         assert 2017 <= one.year <= 2026
-
-
-def test_the_card_of_rotary_names_every_option_for_long_inputs():
-    said = card("rotary").more
-    options = ("share", "keep", "scaling", "factor", "original_length", *SCALINGS[1:])
-    assert [name for name in options if f"`{name}`" not in said] == []
-    assert "[Longer than in training](beyond-training-length)" in said
 
 
 def test_cards_need_neither_torch_nor_matplotlib():

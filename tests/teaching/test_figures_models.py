@@ -31,11 +31,6 @@ def test_layers_that_differ_are_refused():
         figures.folded(steps)
 
 
-def test_means_stand_in_two_columns():
-    rows = figures.mean_rows({"BatchNorm": (0.0, 0.678)})
-    assert rows == {"BatchNorm": {"of a feature": "0.00", "of a token": "0.68"}}
-
-
 def test_work_is_told_in_words_with_the_length_at_which_attention_takes_half(drawn):
     work = {"all": [4e8, 1e9, 1.1e10], "attention": [1e8, 5e8, 8.6e9], "small": [1e6, 2e6, 4e8]}
     figures.work([64, 512, 2048], work)

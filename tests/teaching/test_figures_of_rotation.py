@@ -45,15 +45,6 @@ def test_the_clocks_that_went_round_are_shaded(drawn):
     assert "the 3 clocks" in drawn[0][1]["caption"]
 
 
-def test_the_row_that_is_asked_for_is_drawn(drawn):
-    gram = np.arange(36.0).reshape(6, 6)
-    rotations.gram_direction(gram, {"one": gram, "two": -gram}, at=2)
-    curves = drawn[0][0].axes[1].lines
-    np.testing.assert_array_equal(curves[0].get_ydata(), gram[2])
-    np.testing.assert_array_equal(curves[1].get_ydata(), -gram[2])
-    np.testing.assert_array_equal(curves[0].get_xdata(), np.arange(6) - 2)
-
-
 def test_the_closest_return_only_falls(drawn):
     distance = np.random.default_rng(0).uniform(1, 2, size=1000)
     rotations.close_returns({2: distance}, marked=[7])
@@ -136,19 +127,6 @@ def test_looking_back_is_scored_by_the_letter_so_many_places_ago():
     assert look_back.accuracy(Perfect(3), back=3, length=64, first=9) == 1
     assert look_back.accuracy(Perfect(2), back=3) < 0.2
     assert look_back.right([Perfect(3), Perfect(3)]) == "100%"
-
-
-def test_training_improves_the_model_that_was_asked_for():
-    names = []
-
-    def make(name):
-        names.append(name)
-        return Perfect()
-
-    model = look_back.train(make, "any", seed=1, n_steps=5)
-    assert names == ["any"]
-    assert model.bonus > 1
-    assert not model.training
 
 
 def test_a_rule_without_a_model_names_the_commonest_letter():

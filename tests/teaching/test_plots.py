@@ -60,19 +60,19 @@ def test_a_picture_of_few_colours_is_smaller(published):
     assert len(np.unique(image.reshape(-1, image.shape[-1]), axis=0)) == 8
 
 
-@pytest.mark.parametrize("missing", ["name", "caption", "alt"])
-def test_a_figure_without_words_is_refused(missing):
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"name": ""}, "^name must"),
+        ({"caption": ""}, "^caption must"),
+        ({"alt": ""}, "^alt must"),
+        ({"name": "line"}, "name must start with 'fig-'"),
+    ],
+)
+def test_a_figure_without_words_is_refused(words, said):
     figure, _ = plots.new()
-    words = {"name": "fig-x", "caption": "c", "alt": "a"} | {missing: ""}
-    with pytest.raises(ValueError, match=f"^{missing} must"):
-        plots.show(figure, **words)
-    plt.close(figure)
-
-
-def test_a_name_without_the_prefix_is_refused():
-    figure, _ = plots.new()
-    with pytest.raises(ValueError, match="name must start with 'fig-'"):
-        plots.show(figure, name="line", caption="c", alt="a")
+    with pytest.raises(ValueError, match=said):
+        plots.show(figure, **{"name": "fig-x", "caption": "c", "alt": "a"} | words)
     plt.close(figure)
 
 
