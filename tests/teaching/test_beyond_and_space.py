@@ -10,8 +10,6 @@ from posenc_book.explorables import rope_schedules
 from posenc_book.figures import beyond_training_length as beyond
 from posenc_book.figures import time_and_space
 from posenc_book.read.classification import control
-from posenc_book.read.gaps import read as gaps
-from posenc_book.statistics.summary import Interval
 from posenc_book.teaching import last_marker, speakers
 from posenc_book.teaching.program import CausalRotary, PerToken, geometric
 
@@ -160,37 +158,6 @@ def test_the_control_stands_beside_what_it_controls(drawn):
     assert "Libras, patches: +3.0 and +0.5." in words["alt"]
 
 
-def test_the_worth_of_times_stands_by_data_set_where_it_is_largest_first(drawn):
-    little, much = (
-        gaps.Worth({"Libras": np.array(v), "NATOPS": np.array(v) + 1}) for v in ([0, 2], [4, 8])
-    )
-    time_and_space.worth_of_times({"place": much, "offset": little})
-    figure, words = drawn["fig-worth-of-times"]
-    ax = figure.axes[0]
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["NATOPS", "Libras"]
-    means = [line.get_xdata() for line in ax.lines if line.get_markersize() == 8]
-    assert np.concatenate([np.atleast_1d(mean) for mean in means]).tolist() == [7, 6, 2, 1]
-    assert words["alt"].endswith("Libras: place +6.0, offset +1.0.")
-
-
-def test_a_digit_stands_above_what_was_read_in_its_shape(drawn):
-    shown = {"2 x 2, small": [[0, 16], [16, 0]], "2 x 4, wide": [[0, 16, 0, 0], [16, 0, 0, 0]]}
-    found = {
-        name: {shape: Interval(at, at - 5, at + 5, 5) for shape in shown}
-        for name, at in {"none": 20.0, "axial": 90.0}.items()
-    }
-    time_and_space.digits_read(shown, found)
-    figure, words = drawn["fig-digits-read"]
-    assert words["alt"] == "Dots for each shape. " + " ".join(
-        f"{shape}: none 20, axial 90." for shape in shown
-    )
-    small, wide, below, _ = figure.axes
-    assert small.get_xlim() == wide.get_xlim() == (-0.5, 3.5)  # one scale for all
-    assert [one.get_array().size for ax in (small, wide) for one in ax.images] == [4, 8]
-    dots = [line.get_xdata()[0] for line in below.lines if line.get_marker() == "o"]
-    assert dots == [20, 90]
-
-
 def test_a_wave_along_rows_is_blind_to_columns():
     along_rows = np.array([[np.pi / 3, 0.0]])
     scores = time_and_space.score_map(along_rows, reach=3)
@@ -238,21 +205,6 @@ def test_a_rebuilt_model_keeps_its_weights_and_changes_its_frequencies():
     assert torch.equal(model(x), same(x))
     assert not torch.allclose(model(x), slow(x))
     assert torch.allclose(model.rebuilt("rotary", window=40)(x), model(x), atol=1e-6)
-
-
-def test_a_score_by_age_is_drawn_and_its_turn_is_told(drawn):
-    wave = {age: np.cos(0.1 * age) for age in range(1, 121)}
-    slow = {age: np.cos(0.025 * age) for age in range(1, 121)}
-    beyond.score_by_age({"as trained": wave, "stretched": slow}, known=30, name="fig-age")
-    figure, words = drawn["fig-age"]
-    assert np.array_equal(figure.axes[0].lines[0].get_ydata(), [*wave.values()])
-    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [
-        "ages of training",
-        "as trained",
-        "stretched",
-    ]
-    assert "The curve as trained falls from 1.0 at age 1 to -1.0 at age 30." in words["alt"]
-    assert "beyond training its highest is 1.0 at age 63." in words["alt"]
 
 
 def test_answers_are_sorted_by_how_far_apart_the_last_two_names_stand():

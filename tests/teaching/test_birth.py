@@ -43,15 +43,6 @@ def test_every_depth_has_a_share_for_each_group_beside_the_middle(encoding):
     np.testing.assert_allclose(stored[:, 8:24].mean(axis=1), 1, rtol=0.01)
 
 
-def test_bars_stand_on_one_and_hang_from_it():
-    assert at_birth.rect(4.0)["y"] < at_birth.rect(1.0)["y"]
-    assert at_birth.rect(4.0)["y"] + at_birth.rect(4.0)["height"] == at_birth.top(1.0)
-    assert at_birth.rect(0.5)["y"] == at_birth.top(1.0)
-    assert at_birth.rect(0.25)["height"] == 2 * at_birth.rect(0.5)["height"]
-    drawn = [value for rows in at_birth.stored().values() for value in np.ravel(rows)]
-    assert 0 < at_birth.top(max(drawn)) < at_birth.top(min(drawn)) < 160  # inside the drawing
-
-
 def test_the_sentence_names_the_numbers_of_its_bars():
     figure = at_birth.AtBirth()
     said = figure.summary({"encoding": "alibi", "depth": 1})

@@ -55,22 +55,6 @@ def test_what_is_drawn_again_are_stored_trainings():
     assert np.bincount(trained_again.choices(1, 5000)).min() > 900  # each about as often
 
 
-def test_nearly_everybody_wins_a_draw():
-    figure = trained_again.Luck()
-    ever = {i for draw in range(1, 61) for i in figure.winners(draw, 1)}
-    assert len(ever) >= len(figure.names) - 1
-    assert f"{len(ever)} of the 11" in figure.summary(figure.first())
-
-
-def test_those_who_share_the_first_place_are_all_named():
-    figure = trained_again.Luck()
-    figure.scores = np.full((11, 5), 90.0)
-    assert figure.winners(1, 3) == list(range(11))
-    assert "RoPE and DFT encoding share the first place with 90.0 %" in figure.summary(
-        {"draw": 1, "runs": 3}
-    )
-
-
 def test_the_interval_of_splits_is_that_of_a_report():
     figure = one_more_split.OneMoreSplit()
     records = list(fair._records("second-ItalyPowerDemand", "time_series"))
@@ -292,13 +276,6 @@ def test_the_pairs_that_p_rope_stops_are_the_librarys():
     np.testing.assert_allclose(rope_schedules.frequencies("keep", 8, 4096, 1e4), expected)
 
 
-def test_a_pair_meets_no_new_angle_where_nothing_is_longer():
-    figure = explorables.make("rope-schedules")
-    for schedule in rope_schedules.SCHEDULES:
-        said = figure.summary({**figure.first(), "schedule": schedule, "factor": 1})
-        assert said.endswith("and 0 meet angles that training never showed."), said
-
-
 @pytest.mark.parametrize("name", ["sinusoidal", "dft", "tape", "alibi"])
 @pytest.mark.parametrize(("length", "width"), [(16, 32), (32, 16), (9, 8)])
 def test_scores_before_training_are_the_librarys(name, length, width):
@@ -327,15 +304,6 @@ def test_scores_of_rope_before_training_are_those_of_pairs_that_point_alike():
     np.testing.assert_allclose(by_formula("rotary", 9, 16)[0, 8], 4 / 8**0.5)
 
 
-def test_shades_are_ordered_like_what_they_stand_for():
-    from posenc_book.explorables import doors
-
-    weights = np.linspace(0, 1 + doors.NEXT, 200)  # a door may add to a weight of 1
-    shown = [doors.shade(weight) for weight in weights]
-    assert (np.diff(shown) > 0).all()
-    assert (shown[0], shown[-1]) == (0, 1)
-
-
 def drawn(model, n_sets):
     """Return a grid of as many sets, with gains that differ."""
     rng = np.random.default_rng(n_sets)
@@ -344,20 +312,6 @@ def drawn(model, n_sets):
     scores = (0.7 + gains + rng.normal(0, 0.02, shape)).clip(0, 1)
     names = tuple(protocols.DATASETS[:n_sets])
     return Accuracies(model, names, protocols.ENCODINGS, scores, np.full((n_sets, 5), 0.2))
-
-
-@pytest.mark.parametrize("n_sets", [1, 2, 38])
-def test_the_benchmark_is_drawn_of_few_sets_and_of_all(n_sets):
-    figure = Benchmark({"steps": drawn("time_series", n_sets)})
-    html = figure.html()
-    weight = len(html.encode()) + len(bundle.script("benchmark.js").encode())
-    assert weight <= FIGURE_LIMIT
-    assert f"of {n_sets} data sets an encoding brings" in html
-    shown = re.findall(r'data-part="set-\d+">([^<]+)<', html)
-    assert len(shown) == n_sets
-    assert "No data set has been trained whole" in figure.summary(
-        {"tokens": "patches", "follow": "dft"}
-    )
 
 
 def test_a_row_has_the_accuracies_of_its_set_and_more_gain_stands_higher():

@@ -19,16 +19,6 @@ def test_lines_coincide_where_only_the_offset_counts(drawn):
     assert figure.axes[1].lines[0].get_ydata()[5] == figures.added("t5")[24, 24]
 
 
-def test_the_row_that_is_asked_for_is_drawn(drawn):
-    defined, skew = np.arange(36.0).reshape(6, 6), np.ones((6, 6))
-    figures.skewed(defined, skew, query=2)
-    figure, words = drawn[0]
-    line = next(ax for ax in figure.axes if ax.lines)
-    np.testing.assert_array_equal(line.lines[0].get_ydata(), defined[2])
-    np.testing.assert_array_equal(line.lines[0].get_xdata(), np.arange(6) - 2)
-    assert "is 15.00, the skew's 1.00" in words["alt"]
-
-
 @pytest.mark.parametrize("recipe", figures.RECIPES.values(), ids=figures.RECIPES)
 def test_the_theorem_tells_the_noise_of_random_codes(recipe):
     found = [figures.noise_of(recipe, 256, seed, n=16, width=8) for seed in range(4)]
@@ -61,17 +51,6 @@ def test_only_terms_of_the_offset_move_along():
     refusing = {name for name in names if not figures.takes_longer(figures.make(name))[0]}
     assert refusing == {"dft", "learnable", "tape", "tupe", "erpe"}
     assert all(figures.takes_longer(figures.make(name))[1] == "yes" for name in moving - refusing)
-
-
-def test_rulers_are_drawn_as_they_are_handed_over(drawn):
-    offset = range(-8, 1)
-    peak = {f"ask {n}": torch.eye(9)[8 - n] for n in (1, 3)}
-    figures.learned({"one": {"all": torch.arange(9.0)}, "own": peak}, offset)
-    [(figure, words)] = drawn
-    assert figure.axes[0].lines[0].get_ydata().tolist() == list(range(9))
-    peaks = [line.get_xdata()[np.argmax(line.get_ydata())] for line in figure.axes[1].lines]
-    assert peaks == [-1, -3]
-    assert "Below, own: lines with their peaks at offsets -1, -3." in words["alt"]
 
 
 def test_each_letter_may_ask_for_another_distance():

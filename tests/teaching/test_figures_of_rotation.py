@@ -21,46 +21,6 @@ def test_hands_of_a_clock_make_the_same_turn_from_every_start(drawn):
             assert sector.theta2 - sector.theta1 == pytest.approx(np.degrees(2 * omega))
 
 
-def test_the_best_factor_is_drawn_through_the_dots(drawn):
-    asked = []
-    rotations.lone_sine(lambda omega, k: asked.append((omega, k)) or (0.5, 0.0))
-    assert asked == [(1.0, 1), (np.pi / 4, 4)]  # the first and the last row of the table above
-    assert all(ax.lines[-1].get_slope() == 0.5 for ax in drawn[0][0].axes)
-
-
-def test_a_shadow_that_rises_has_another_mark_than_one_that_falls(drawn):
-    rotations.lone_sine(lambda omega, k: (0.5, 0.0))
-    left = drawn[0][0].axes[0]
-    for line, sign in zip(left.lines, (1, -1), strict=False):
-        now, later = line.get_data()
-        np.testing.assert_allclose(later, now * np.cos(1) + sign * np.sqrt(1 - now**2) * np.sin(1))
-
-
-def test_the_clocks_that_went_round_are_shaded(drawn):
-    errors = np.linspace(0, 1, 16)
-    rotations.left_behind({"one": errors}, np.array([1, 0.5, 0.1, 0.06, 0.02, 0.01, 0, 0]), 100)
-    [ax] = drawn[0][0].axes
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), errors[1::2])
-    assert ax.patches[0].get_extents().transformed(ax.transData.inverted()).xmax == 2.5
-    assert "the 3 clocks" in drawn[0][1]["caption"]
-
-
-def test_the_closest_return_only_falls(drawn):
-    distance = np.random.default_rng(0).uniform(1, 2, size=1000)
-    rotations.close_returns({2: distance}, marked=[7])
-    heights = drawn[0][0].axes[0].lines[0].get_ydata()
-    assert (np.diff(heights) <= 0).all()
-    assert heights[-1] == distance.min()
-
-
-def test_the_diagonal_of_scores_is_drawn(drawn):
-    added, turned = np.random.default_rng(0).normal(size=(2, 9, 9))
-    rotary.scores_by_offset(added, turned, offset=2)
-    curves = drawn[0][0].axes[2].lines
-    for curve, scores in zip(curves, (added, turned), strict=True):
-        np.testing.assert_array_equal(curve.get_ydata(), np.diagonal(scores, 2))
-
-
 def test_waves_add_up(drawn):
     omega, offsets = frequencies.geometric(8), np.arange(-5, 6)
     rotary.waves_of_pairs(offsets, omega, {"slow": 3}, {"equal": 0, "ahead": 2})

@@ -113,13 +113,6 @@ def test_a_slider_of_lengths_says_them_as_people_do():
     assert '<output for="explorable-released-models-power">4k</output>' in html
 
 
-def test_no_sentence_counts_one_hand_as_several():
-    for model in the_map.models().values():
-        for kind in model["kinds"]:
-            for power in the_map.POWERS:
-                assert sum(the_map.fresh(kind, model["made"], 2**power)) != 1
-
-
 def test_each_layer_belongs_to_a_card():
     assert used.encodings_of(Layer(door="rotate")) == {"rotary"}
     assert used.encodings_of(Layer(door="rotate", sections={"time": (0,)})) == {"mrope"}

@@ -37,12 +37,6 @@ def test_a_table_without_head_and_caption_has_no_empty_ones():
     assert not str(Table(ROWS)).startswith("\n")
 
 
-def test_entries_stay_on_one_line_where_that_is_asked_for():
-    asked, usual = (Table(ROWS, unbroken=on)._repr_mimebundle_()["text/html"] for on in (1, 0))
-    assert '<table class="dataframe posenc-table posenc-unbroken">' in asked
-    assert asked.replace(" posenc-unbroken", "") == usual
-
-
 def test_a_wide_table_is_named_in_plain_text():
     plain = Table(ROWS, wide=True)._repr_mimebundle_()["text/plain"]
     assert plain == "[table of 2 rows]"

@@ -52,16 +52,6 @@ def test_a_protocol_names_what_failed_now_and_before(call, stand_in):
     assert text.splitlines()[-1] == "training: 5 trained (0 failed), 0 were there"
 
 
-def test_a_protocol_says_how_many_trainings_it_lacks_and_how_long_they_take(call, stand_in):
-    stand_in(scores)
-    code, _, err = call(*ONE_SET)
-    assert code == 0
-    said = re.search(r"(\d+) training runs, (a few|\d[\d.]*) \w+ if none stops early", err)
-    assert said
-    assert int(said[1]) == 4 + protocol.TRAINING["resamples"]  # with the trials
-    assert "if none stops early" not in call(*ONE_SET)[2]
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

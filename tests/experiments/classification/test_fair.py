@@ -62,15 +62,6 @@ def test_validation_curves_never_fall_and_end_at_the_best():
     assert best["none"][-1] == pytest.approx(100 * np.mean(stored))
 
 
-def test_a_method_stands_beside_what_needs_no_training():
-    beside = fair.beside("SmoothSubspace", "patch")
-    assert list(beside) == ["largest class", "1-NN", "MiniRocket", "no encoding", "best encoding"]
-    scores = fair.accuracies("SmoothSubspace", "patch")
-    best = max(scores[name].mean() for name in protocols.ENCODINGS[1:])
-    assert beside["best encoding"] == pytest.approx(best)
-    assert beside["largest class"] == pytest.approx(100 / 3)
-
-
 def test_encodings_that_do_nothing_gain_nothing_on_average():
     gains = fair.gains_of_nothing(np.random.default_rng(0), 2.0, n_sets=4000, n_encodings=3)
     assert gains.shape == (3, 4000)
@@ -80,42 +71,8 @@ def test_encodings_that_do_nothing_gain_nothing_on_average():
     assert abs(gains.mean()) < 0.1
 
 
-def test_a_column_holds_the_mean_of_each_row():
-    rows = fair.mean_column({"a": [0.5, 1.0], "b": 2.0}, "share", digits=2)
-    assert rows == {"a": {"share": "0.75"}, "b": {"share": "2.00"}}
-
-
 def test_scatter_is_pooled():
     assert fair.scatter({"a": np.array([0.0, 2.0]), "b": np.array([5.0, 5.0])}) == 1.0
-
-
-def test_six_gains_from_nothing():
-    gains = fair.points_from_nothing()
-    assert len(gains) == 6
-    assert min(gains.values()) > 1
-    smooth = fair.accuracies("SmoothSubspace", "patch")["none"]
-    assert gains["another split, same model"] == smooth.max() - smooth.min()
-
-
-def test_what_was_recorded_of_leaks():
-    twins, windows = fair.twins(), fair.random_windows()
-    assert twins.loc["PowerCons", "twins"] == "67 of 180"
-    assert twins.loc["Libras", "twins"] == "19 of 180"
-    assert (twins["on twins"] == "100.0").all()
-    assert windows.loc["SMD", "by time"] == ""
-    assert float(windows.loc["MSL", "at random"]) > float(windows.loc["MSL", "whole groups"])
-
-
-def test_rules_are_those_of_the_protocol():
-    rules = {name: row["what the protocol does"] for name, row in fair.rules().items()}
-    settings = protocols.TRAINING["settings"]
-    assert f"{settings['least_steps']} to {settings['steps']:,} steps" in rules["too few steps"]
-    assert rules["one split, one seed"].startswith(f"{protocols.TRAINING['resamples']} resamples")
-
-
-def test_accuracies_stand_by_split_with_their_mean():
-    rows = fair.by_split({"one": np.array([90.0, 80.0, 85.0])})
-    assert rows == {"one": {"official": "90.0", "1": "80.0", "2": "85.0", "mean": "85.0"}}
 
 
 def test_chances_grow_with_the_gain_and_with_the_sets():

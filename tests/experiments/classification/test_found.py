@@ -1,7 +1,6 @@
 """What the chapter on the benchmark gathers is what is stored."""
 
 import functools
-import re
 
 import numpy as np
 import pytest
@@ -81,30 +80,6 @@ def test_sets_that_share_series_are_planned_as_one():
     assert found.n_units("time_series") == len(protocols.UP_TO_100 + protocols.UP_TO_275) - 4
 
 
-def test_progress_counts_trainings_and_trials():
-    sets = edition.read_edition().sets
-    cells = 5 * len(protocols.ENCODINGS) + 4 * len(protocols.ENCODINGS)
-    for model, tokens in found.TOKENS.items():
-        row = found.progress()[tokens]
-        assert row["runs, trials included"] == cells * len(sets[model])
-        assert row["whole sets"].startswith(f"{len(sets[model])} of ")
-
-
-def test_gains_by_length_are_measured_at_the_same_step():
-    steps, gains = found.gains_by_length("PenDigits", "patch")
-    assert gains.shape == (len(protocols.ENCODINGS) - 1, len(steps))
-    rotary = protocols.ENCODINGS.index("rotary") - 1
-    assert np.abs(gains[rotary]).max() == 0
-
-
-def test_every_training_of_the_edition_says_when_it_was_best():
-    most, every = protocols.TRAINING["settings"]["steps"], 50
-    for model, tokens in found.TOKENS.items():
-        steps = found.best_steps()[tokens]
-        assert len(steps) == found.grids()[tokens].scores.size, model
-        assert ((steps > 0) & (steps <= most) & (steps % every == 0)).all()
-
-
 def test_costs_name_every_encoding_and_fixed_tables_add_nothing():
     costs = found.costs()
     assert list(costs) == list(protocols.ENCODINGS[1:])
@@ -163,23 +138,6 @@ def test_answers_come_from_the_frozen_analysis_and_units_have_their_means():
             assert dots.mean() == pytest.approx(100 * gain.effect.mean)
 
 
-def test_the_figure_of_answers_draws_every_unit_and_every_mean(drawn):
-    answers = found.answers()
-    figures.answers(answers, 1.0)
-    [(figure, words)] = drawn
-    for ax, (units, gains) in zip(figure.axes, answers.values(), strict=True):
-        dots = [line for line in ax.lines if line.get_marker() == "o"]
-        np.testing.assert_array_equal([line.get_xdata() for line in dots], units)
-        whiskers = [line.get_xdata() for line in ax.lines if line.get_linewidth() == 2]
-        ends = [[100 * g.effect.low, 100 * g.effect.high] for g in gains]
-        np.testing.assert_allclose(whiskers, ends)
-        low, high = ax.get_xlim()
-        assert all(low < x < high for line in ax.lines for x in line.get_xdata())
-        means = [100 * gain.effect.mean for gain in gains]
-        assert f"{len(gains)} means from {min(means):+.1f} (" in words["alt"]
-        assert f"{sum(g.effect.low > 0 for g in gains)} intervals above zero" in words["alt"]
-
-
 def test_tokens_are_counted_from_the_lengths_of_series():
     assert found.n_tokens("PenDigits", "steps") == 8
     assert found.n_tokens("PenDigits", "patches") == 1
@@ -188,25 +146,3 @@ def test_tokens_are_counted_from_the_lengths_of_series():
         means = [one.mean for one in gains_by_set()[name, tokens].values()]
         assert n == found.n_tokens(name, tokens)
         assert (mean, low, high) == (np.mean(means), min(means), max(means))  # rounded alike
-
-
-def test_the_figure_of_tokens_has_a_point_for_every_set(drawn):
-    rows = found.by_tokens()
-    figures.by_tokens(rows)
-    [(figure, words)] = drawn
-    drawn_sets = [len(bars[0].get_xdata()) for bars in figure.axes[0].containers]
-    assert sum(drawn_sets) == len(rows)
-    counts = [int(n) for n in re.findall(r"(\d+) sets? of", words["alt"])]
-    assert sum(counts) == len(rows)
-    assert "-0.0" not in words["alt"]
-
-
-def test_the_figures_of_levels_have_a_row_for_every_set(drawn):
-    levels = found.levels()
-    for tokens in ("steps", "patches"):
-        figures.levels(levels, tokens)
-        rivals = [one for (_, kind), one in levels.items() if kind == tokens]
-        wins = sum(one["MiniRocket"] > max(one["encodings"]) for one in rivals)
-        assert f"MiniRocket on {wins}," in drawn[-1][1]["alt"]
-    rows = [len(figure.axes[0].get_yticks()) for figure, _ in drawn]
-    assert rows == [sum(kind == tokens for _, kind in levels) for tokens in ("steps", "patches")]

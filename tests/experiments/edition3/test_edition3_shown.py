@@ -1,10 +1,9 @@
 """The figure and the tables of the third edition, on trainings that were made up."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from posenc_book.read.edition3 import figure, reading, tables, words
+from posenc_book.read.edition3 import reading, tables, words
 from posenc_book.read.edition3.claims import CLAIMS
 from posenc_book.read.edition3.plan import ENCODINGS
 from posenc_book.read.edition3.questions import QUESTIONS, cells
@@ -60,24 +59,6 @@ def test_claims_are_told_in_their_units(families):
     gone = families | {"F23": reading.Family((), (("LSST", "dft", 2, 1),))}
     waiting = [row for name, row in tables.claims_table(gone).rows.items() if "F23" in name]
     assert waiting == [{"found": tables.MISSING, "answer": ""}]
-
-
-def test_the_figure_has_a_panel_for_what_is_answered_and_fills_what_is_shown(families):
-    drawn = figure.draw_answers(families)
-    answered = [title for title in QUESTIONS if title not in MISSING]
-    panels = dict(zip(answered, drawn.axes, strict=True))
-    for title, ax in panels.items():
-        assert len(ax.get_yticks()) == len(QUESTIONS[title].pairs)
-    diamonds = [line for line in panels["ahead"].lines if line.get_marker() == "D"]
-    assert [line.get_markerfacecolor() != "white" for line in diamonds] == [True, False]
-    dots = [line for line in panels["ahead"].lines if line.get_marker() == "o"]
-    assert len(dots[0].get_xdata()) == len(QUESTIONS["ahead"].datasets)
-    plt.close(drawn)
-    assert "eRPE beside the sinusoid +5." in figure.summary_text("ahead", families["ahead"]) or (
-        "eRPE beside the sinusoid +4.9" in figure.summary_text("ahead", families["ahead"])
-    )
-    with pytest.raises(ValueError, match="families must hold an answered question, got none"):
-        figure.draw_answers(dict.fromkeys(QUESTIONS, reading.Family((), ())))
 
 
 def test_all_that_is_compared_has_a_name_of_people():

@@ -1,7 +1,5 @@
 """The lab and the model of characters as pages read them."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -115,17 +113,6 @@ def test_a_length_that_is_refused_is_said():
     assert found.order("copy") == []
 
 
-def test_a_table_has_a_row_for_each_encoding_best_first(stored):
-    rows = lab.task_rows(lab.load_lab(stored), "copy", (20, 30))
-    assert list(rows)[:4] == ["rotary", "sinusoidal, random places", "none", "sinusoidal"]
-    assert rows["none"] == {"length 20": "25% (25 to 25)", "length 30": "22% (22 to 22)"}
-    assert list(rows)[4:] == ["t5", "alibi", "transformer_xl", "fire"]
-    assert {entry for name in list(rows)[4:] for entry in rows[name].values()} == {"not run"}
-    nothing = lab.task_rows(lab.load_lab([]), "sort", (20,))
-    assert len(nothing) == 8
-    assert {entry for row in nothing.values() for entry in row.values()} == {"not run"}
-
-
 def test_places_without_one_task_are_by_the_others():
     scores = {("copy", ROTARY): (1.0, 0.92), ("copy", NONE): (0.95, 0.95)}
     scores |= {("sort", ROTARY): (0.4, 0.4), ("sort", NONE): (1.0, 1.0)}
@@ -135,35 +122,6 @@ def test_places_without_one_task_are_by_the_others():
     assert list(rows) == ["none", "rotary"]
     assert rows["rotary"] == {"all tasks": 2, "without copy": 2, "without sort": 1}
     assert lab.places(lab.of_seed(found, 1), ["copy"]) == {"none": 1, "rotary": 2}
-
-
-def test_curves_hold_every_encoding_that_was_trained_and_the_farthest_first(stored):
-    found = lab.curves(lab.load_lab(stored), ("copy", "parity"), (20, 30))
-    assert list(found) == ["copy", "parity"]
-    assert list(found["copy"])[:2] == list(found["parity"])[:2] == ["rotary", "none"]
-    assert {*found["copy"]} == {"rotary", "none", "sinusoidal", "sinusoidal, random places"}
-    assert found["copy"]["rotary"] == pytest.approx([0.9, 0.81])
-    assert found["parity"]["none"] == pytest.approx([0.6, 0.54])
-    assert all(map(math.isnan, found["parity"]["sinusoidal"]))
-    alone = lab.curves(lab.load_lab(stored), ("parity",), (20, 30))["parity"]
-    assert list(alone) == ["none", "rotary"]  # the farthest on this task
-
-
-def test_what_travels_farthest_stands_first_with_its_lowest_and_highest_seed():
-    sort = [record("sort", ROTARY, 0), record("sort", NONE, 0, 0.9)]
-    copy = [record("copy", ROTARY, seed, score) for seed, score in enumerate((1.0, 0.9))]
-    short = [record("copy", DRAWN, 0, refused=("90", "100")), record("sort", DRAWN, 0)]
-    rows = lab.farthest(lab.load_lab([*sort, *copy, *short, record("parity", NONE, 0, 0.6)]))
-    share = sum(0.9**i for i in range(1, 9)) / 8
-    assert rows["rotary"] == {
-        "copy": f"{0.95 * share:.0%} ({90 * share:.0f} to {100 * share:.0f})",
-        "sort": f"{share:.0%} (1 seed)",
-    }
-    assert list(rows)[:1] == ["rotary"]
-    assert {"none", "sinusoidal, random places"} == {*list(rows)[1:]}
-    assert rows["none"] == {"copy": "not run", "sort": f"{0.9 * share:.0%} (1 seed)"}
-    assert rows["sinusoidal, random places"]["copy"] == "not run"
-    assert lab.farthest(lab.load_lab([])) == {}
 
 
 def test_a_rule_without_a_model_repeats_the_answer_before(monkeypatch):
@@ -268,19 +226,6 @@ def test_a_later_schedule_is_read_from_trainings_of_its_own():
     assert len(failed.missing) == text.PLANNED - 1
 
 
-def test_curves_have_a_seed_a_row_and_a_context_a_column():
-    losses = text.load_losses([read("rotary", 0, 2.0), read("rotary", 1, 2.5), read("alibi", 0)])
-    found = text.curves(losses, (64, 512))
-    assert list(found) == ["as trained", "fine-tuned"]
-    assert list(found["as trained"]) == list(text.loss_rows(losses))
-    assert found["as trained"]["rotary, linear"].tolist() == [[3, 3], [3.5, 3.5]]
-    assert found["fine-tuned"]["alibi"].tolist() == [[1, 1]]
-    assert found["as trained"]["none"].shape == (0, 2)
-    assert text.curves(losses)["as trained"]["alibi"].shape == (1, 6)  # all of the protocol
-    with pytest.raises(KeyError, match="100"):
-        text.curves(losses, [100])
-
-
 def test_missing_and_unfinished_readings_are_named():
     found = text.load_losses([read("rotary", 0), read("none", 0, error="unfinished: 900 seconds")])
     assert found.unfinished == ["none, seed 0"]
@@ -300,9 +245,3 @@ def test_texts_of_two_pythons_are_not_mixed():
     other["settings"]["dataset_source"] = "another"
     found = text.load_losses([read("rotary", 0), read("alibi", 0), other])
     assert sorted(found.runs) == [("alibi", 0), ("rotary", 0)]
-
-
-def test_a_tier_plans_every_task_encoding_and_seed():
-    for row in lab.tiers().values():
-        n_tasks = len(row["tasks"].split(", "))
-        assert row["training runs"] == n_tasks * row["encodings"] * row["seeds"]
