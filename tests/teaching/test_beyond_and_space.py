@@ -107,6 +107,15 @@ def test_losses_by_context_are_means_with_a_band_and_what_is_not_run_has_no_line
     assert "As trained, rotary rises most, from 1.50 to 4.00 nats, and alibi is" in words["alt"]
 
 
+def test_scores_stand_at_the_seconds_from_query_to_key(drawn):
+    seconds = np.array([0.0, 1.0, 4.0])
+    scores = np.arange(9.0).reshape(3, 3)
+    time_and_space.scores_over_time(seconds, {"given": scores})
+    line = drawn["fig-uneven-scores"][0].axes[0].lines[0]
+    at = dict(zip(line.get_ydata(), line.get_xdata(), strict=True))
+    assert [at[scores[0, 2]], at[scores[2, 0]]] == [4, -4]  # from query (row) to key
+
+
 def test_letters_stand_at_their_seconds_and_at_their_numbers(drawn):
     time_and_space.two_rulers([1, 2, 4, 7], "ABCD", asked=3, meant=2)
     figure, words = drawn["fig-two-rulers"]

@@ -4,7 +4,27 @@ import re
 
 import numpy as np
 
-from posenc_book.figures import oscillations, raw_indices
+from posenc import tables
+from posenc_book.figures import order_blindness, oscillations, raw_indices
+
+
+def test_every_weight_is_written_into_its_field(drawn):
+    weights = np.array([[0.2, 0.8], [0.6, 0.4]])
+    panels = {title: (weights, ["a", "b"]) for title in "wxyz"}
+    order_blindness.weights_move(panels, framed=("b", "a"))
+    figure, words = drawn["fig-weights-move"]
+    assert [t.get_text() for t in figure.axes[0].texts] == ["0.20", "0.80", "0.60", "0.40"]
+    assert [t.get_text() for t in figure.axes[0].texts if t.get_weight() == "bold"] == ["0.60"]
+    assert [ax.patches[0].get_xy() for ax in figure.axes] == [(-0.5, 0.5)] * 4
+    assert "what b gives to a" in words["caption"]
+
+
+def test_numbers_sent_back_to_their_words_are_alike_in_every_order(drawn):
+    orders = [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
+    order_blindness.every_order("abc", orders, np.array([5.0, 6.0, 7.0])[np.array(orders)])
+    upper, lower = (ax.images[0].get_array() for ax in drawn["fig-every-order"][0].axes)
+    assert upper.T.tolist() == [[5, 6, 7], [6, 7, 5], [7, 5, 6]]
+    assert lower.T.tolist() == [[5, 6, 7]] * 3
 
 
 def test_the_four_attempts_show_the_numbers_of_their_alt_text(drawn):
@@ -42,3 +62,11 @@ def test_bits_below_the_clocks_are_those_of_the_place(drawn):
     ]
     read = [[t.get_text() for t in bits if t.get_position()[0] == place] for place in range(8)]
     assert [int("".join(column), base=2) for column in read] == list(range(8))
+
+
+def test_columns_of_the_table_are_named_by_their_dimension(drawn):
+    table = tables.sinusoidal(100, 64)
+    oscillations.sinusoidal_table(table)
+    figure, _ = drawn["fig-sinusoidal-table"]
+    for line in figure.axes[1].lines:
+        assert np.array_equal(line.get_ydata(), table[:, int(line.get_label())])

@@ -20,6 +20,18 @@ def test_two_marks_a_set_are_told_with_the_one_that_moves_most(drawn):
     assert "moves most on B, from -1.0 to +4.0." in words["alt"]
 
 
+def test_below_each_chart_stand_its_values_sorted(drawn):
+    charts = np.random.default_rng(0).normal(size=(3, 2, 20))
+    benchmark.in_order_and_sorted(charts, ("rising", "falling"))
+    figure, words = drawn["fig-in-order-and-sorted"]
+    above, below = figure.axes[:2], figure.axes[2:]
+    for kind in range(2):
+        assert above[kind].lines[0].get_ydata().tolist() == charts[0, kind].tolist()
+        shown = [line.get_ydata().tolist() for line in below[kind].lines]
+        assert shown == np.sort(charts[:, kind]).tolist()
+    assert "rising, falling" in words["alt"]
+
+
 def test_each_set_has_a_dot_where_sorting_costs_and_order_brings_what_is_told(drawn):
     found = SimpleNamespace(
         sets=("A", "B", "C"), lost=np.array([-5.0, 2.0, 40.0]), gains=np.array([1.0, -2.0, 50.0])

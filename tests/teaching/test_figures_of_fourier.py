@@ -23,6 +23,22 @@ def test_the_opening_figure_has_a_tick_for_each_wave(drawn):
     assert note.get_text().startswith(f"{slow} of 32 ")
 
 
+def test_a_word_is_added_to_its_position(drawn):
+    code, word = np.random.default_rng(0).normal(size=(2, 8))
+    fourier_view.sum_with_a_word(code, word)
+    tops = [
+        np.array(ax.collections[0].get_segments())[:, 1, 1]
+        for ax in drawn["fig-sum-with-a-word"][0].axes
+    ]
+    assert np.allclose(tops, [code, word, code + word])
+
+
+def test_waves_add_up_to_a_spike(drawn):
+    fourier_view.spike_of_waves(s=3, d=8)
+    tops = np.array(drawn["fig-partial-sums"][0].axes[-1].collections[0].get_segments())[:, 1, 1]
+    assert np.allclose(tops, np.arange(8) == 3)
+
+
 def test_mistakes_are_drawn_and_counted(drawn):
     true = np.arange(4)
     faithfulness.kinds_of_mistakes({"sinusoidal": (true, true), "DFT": (true, true[::-1])})

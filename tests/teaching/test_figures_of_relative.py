@@ -19,6 +19,16 @@ def test_lines_coincide_where_only_the_offset_counts(drawn):
     assert figure.axes[1].lines[0].get_ydata()[5] == figures.added("t5")[24, 24]
 
 
+def test_the_row_that_is_asked_for_is_drawn(drawn):
+    defined, skew = np.arange(36.0).reshape(6, 6), np.ones((6, 6))
+    figures.skewed(defined, skew, query=2)
+    figure, words = drawn[0]
+    line = next(ax for ax in figure.axes if ax.lines)
+    np.testing.assert_array_equal(line.lines[0].get_ydata(), defined[2])
+    np.testing.assert_array_equal(line.lines[0].get_xdata(), np.arange(6) - 2)
+    assert "is 15.00, the skew's 1.00" in words["alt"]
+
+
 @pytest.mark.parametrize("recipe", figures.RECIPES.values(), ids=figures.RECIPES)
 def test_the_theorem_tells_the_noise_of_random_codes(recipe):
     found = [figures.noise_of(recipe, 256, seed, n=16, width=8) for seed in range(4)]

@@ -21,6 +21,39 @@ def test_hands_of_a_clock_make_the_same_turn_from_every_start(drawn):
             assert sector.theta2 - sector.theta1 == pytest.approx(np.degrees(2 * omega))
 
 
+def test_a_shadow_that_rises_and_one_that_falls_share_the_best_factor(drawn):
+    rotations.lone_sine(lambda omega, k: (0.5, 0.0))
+    assert all(ax.lines[-1].get_slope() == 0.5 for ax in drawn[0][0].axes)
+    for line, sign in zip(drawn[0][0].axes[0].lines, (1, -1), strict=False):
+        now, later = line.get_data()
+        np.testing.assert_allclose(later, now * np.cos(1) + sign * np.sqrt(1 - now**2) * np.sin(1))
+
+
+def test_the_row_that_is_asked_for_is_drawn(drawn):
+    gram = np.arange(36.0).reshape(6, 6)
+    rotations.gram_direction(gram, {"one": gram, "two": -gram}, at=2)
+    curves = drawn[0][0].axes[1].lines
+    np.testing.assert_array_equal(curves[0].get_ydata(), gram[2])
+    np.testing.assert_array_equal(curves[1].get_ydata(), -gram[2])
+    np.testing.assert_array_equal(curves[0].get_xdata(), np.arange(6) - 2)
+
+
+def test_the_closest_return_only_falls(drawn):
+    distance = np.random.default_rng(0).uniform(1, 2, size=1000)
+    rotations.close_returns({2: distance}, marked=[7])
+    heights = drawn[0][0].axes[0].lines[0].get_ydata()
+    assert (np.diff(heights) <= 0).all()
+    assert heights[-1] == distance.min()
+
+
+def test_the_diagonal_of_scores_is_drawn(drawn):
+    added, turned = np.random.default_rng(0).normal(size=(2, 9, 9))
+    rotary.scores_by_offset(added, turned, offset=2)
+    curves = drawn[0][0].axes[2].lines
+    for curve, scores in zip(curves, (added, turned), strict=True):
+        np.testing.assert_array_equal(curve.get_ydata(), np.diagonal(scores, 2))
+
+
 def test_waves_add_up(drawn):
     omega, offsets = frequencies.geometric(8), np.arange(-5, 6)
     rotary.waves_of_pairs(offsets, omega, {"slow": 3}, {"equal": 0, "ahead": 2})

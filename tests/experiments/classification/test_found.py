@@ -138,6 +138,23 @@ def test_answers_come_from_the_frozen_analysis_and_units_have_their_means():
             assert dots.mean() == pytest.approx(100 * gain.effect.mean)
 
 
+def test_the_figure_of_answers_draws_every_unit_and_every_mean(drawn):
+    answers = found.answers()
+    figures.answers(answers, 1.0)
+    [(figure, words)] = drawn
+    for ax, (units, gains) in zip(figure.axes, answers.values(), strict=True):
+        dots = [line for line in ax.lines if line.get_marker() == "o"]
+        np.testing.assert_array_equal([line.get_xdata() for line in dots], units)
+        whiskers = [line.get_xdata() for line in ax.lines if line.get_linewidth() == 2]
+        ends = [[100 * g.effect.low, 100 * g.effect.high] for g in gains]
+        np.testing.assert_allclose(whiskers, ends)
+        low, high = ax.get_xlim()
+        assert all(low < x < high for line in ax.lines for x in line.get_xdata())
+        means = [100 * gain.effect.mean for gain in gains]
+        assert f"{len(gains)} means from {min(means):+.1f} (" in words["alt"]
+        assert f"{sum(g.effect.low > 0 for g in gains)} intervals above zero" in words["alt"]
+
+
 def test_tokens_are_counted_from_the_lengths_of_series():
     assert found.n_tokens("PenDigits", "steps") == 8
     assert found.n_tokens("PenDigits", "patches") == 1

@@ -1,9 +1,10 @@
 """The figure and the tables of the third edition, on trainings that were made up."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from posenc_book.read.edition3 import reading, tables, words
+from posenc_book.read.edition3 import figure, reading, tables, words
 from posenc_book.read.edition3.claims import CLAIMS
 from posenc_book.read.edition3.plan import ENCODINGS
 from posenc_book.read.edition3.questions import QUESTIONS, cells
@@ -59,6 +60,15 @@ def test_claims_are_told_in_their_units(families):
     gone = families | {"F23": reading.Family((), (("LSST", "dft", 2, 1),))}
     waiting = [row for name, row in tables.claims_table(gone).rows.items() if "F23" in name]
     assert waiting == [{"found": tables.MISSING, "answer": ""}]
+
+
+def test_the_figure_fills_the_mark_of_what_is_shown(families):
+    drawn = figure.draw_answers(families)
+    answered = [title for title in QUESTIONS if title not in MISSING]
+    ahead = dict(zip(answered, drawn.axes, strict=True))["ahead"]
+    diamonds = [line for line in ahead.lines if line.get_marker() == "D"]
+    assert [line.get_markerfacecolor() != "white" for line in diamonds] == [True, False]
+    plt.close(drawn)
 
 
 def test_all_that_is_compared_has_a_name_of_people():
