@@ -157,33 +157,6 @@ def test_partial_rotation_is_compared_in_a_layer_and_exactly():
 # --- how it is read
 
 
-def test_the_tables_for_the_book_have_a_caption_units_and_every_encoding():
-    tables = (
-        peers.comparison_table(),
-        peers.exactness(),
-        peers.sampled(),
-        peers.explained(),
-        peers.measured_differences(),
-    )
-    for table in tables:
-        assert len(table)
-        assert table.attrs["caption"].endswith(".")
-        assert table.attrs["units"] in peers.UNITS.values()
-    table = tables[0]
-    assert set(encodings.names()) - STORED["not_compared"].keys() <= set(
-        table.index.get_level_values("encoding")
-    )
-    assert [*table.columns[1:5]] == [
-        "output, float32",
-        "output, float64",
-        "gradient, float32",
-        "gradient, float64",
-    ]
-    exact = table[table["float32 inside"] == ""]
-    assert exact["output, float64"].max() < 1e-12
-    assert set(peers.sampled()["encoding"]) == {"sine_spe", "conv_spe"}
-
-
 def test_the_table_holds_the_largest_difference_of_all_parts():
     largest = max(
         row["difference"]

@@ -24,13 +24,6 @@ def test_the_later_trainings_are_the_first_once_more():
         assert one["right"][read.HOME] == first[one["encoding"], one["seed"]][read.HOME]
 
 
-def test_what_the_chapter_says_holds():
-    assert told.at_home_it_hardly_matters()
-    assert told.counting_on_is_guessing()
-    assert told.all_guess_on_a_sheet()
-    assert told.rope_reads_a_masked_sheet_as_at_home()
-
-
 def test_an_accuracy_is_a_share_of_the_test_digits():
     stored = json.loads((read.results.folder() / read.FILE).read_text(encoding="utf-8"))["runs"]
     right = [one["right"][read.SHEET] for one in stored if one["encoding"] == "mixed"]

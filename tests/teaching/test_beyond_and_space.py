@@ -40,17 +40,6 @@ def test_angles_are_stacked_to_what_is_reached(drawn):
     assert numbers == [64, (seen >= 1).sum(), (reached > seen).sum()]
 
 
-def test_attention_beyond_is_asked_of_each_penalty_and_length():
-    def share(bias, length, trained):
-        return float(bias(np.array([0.0, 200.0]))[1]) + length // trained
-
-    rows = beyond.shares_beyond(share, 100)
-    assert list(rows["no bias"]) == ["2 times 100", "4 times 100", "16 times 100"]
-    assert rows["no bias"]["4 times 100"] == "400.0%"
-    assert rows["T5, last bucket (from 113) at -3, others 0"]["4 times 100"] == "100.0%"
-    assert rows["ALiBi, steepest of 8 heads"]["16 times 100"] == "-8400.0%"
-
-
 def test_pairs_are_counted_by_what_a_schedule_does():
     rows = beyond.schedule_rows({"as trained": OMEGA, "linear": OMEGA / 4}, 4096, 4.0)
     assert list(rows["linear"].values()) == [0, 64, 0]

@@ -1,7 +1,5 @@
 """The command of the benchmark: its cells, what it trains of a tier, and what it says."""
 
-import re
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +7,8 @@ import pytest
 import torch
 
 from experiments.classification import train
-from posenc_book.bench import build, commands
+from posenc_book.bench import build
 from posenc_book.read.classification import protocol
-from posenc_book.records import records
-from posenc_book.records.settings import Settings
-from posenc_book.records.store import Store
 
 ONE_SET = ["--datasets", "BasicMotions", "--model", "patch", "--encodings", "none"]
 ONE_SET += ["--device", "cpu", "--out", "mine"]
@@ -101,32 +96,6 @@ def test_protocol_cells_couple_seed_and_resample(monkeypatch):
     assert {c.protocol for c in cells} == {protocol.HASH}
     official = train.cells("Epilepsy", "patch", "none")
     assert [(c.seed, c.resample) for c in official] == [(r, 0) for r in range(5)]
-
-
-def slice_of(call, tmp_path, monkeypatch, seconds):
-    """Train a slice of a protocol with one small block, none of whose trainings is real."""
-    block = protocol.Block("patch", "PenDigits", ("none",))
-    monkeypatch.setattr(train, "blocks", lambda *_: [block])
-    monkeypatch.setattr("posenc_book.data.load", lambda *_: None)
-    monkeypatch.setattr(commands, "staged", lambda *_: commands.Summary())
-    monkeypatch.setattr(commands.estimate, "at_most", lambda *_: None)
-    monkeypatch.setattr(train, "deadline", lambda _: time.monotonic() + seconds)
-    return call("--device", "cpu", "--seconds", 1, "--out", tmp_path)
-
-
-def test_a_slice_says_by_how_much_it_overran_and_may(call, tmp_path, monkeypatch):
-    code, text, err = slice_of(call, tmp_path, monkeypatch, -7)
-    assert code == 0, err
-    over = re.search(r"the time is over, by (\d+) s: what has begun is trained to its end", text)
-    assert 7 <= int(over[1]) < 700
-    assert "may overrun by as long as one training takes; the same command goes on" in text
-    files = train.files(tmp_path, "PenDigits")
-    for path, seconds, seeds in ((files.trials, 20.0, 1), (files.results, 30.0, 5)):
-        cell, metrics = Settings("none", "patch", "PenDigits"), {"seeds_together": seeds}
-        Store(path).append(records.finished(cell, metrics, device="cpu", seconds=seconds))
-    text = slice_of(call, tmp_path, monkeypatch, -7)[1]
-    assert "as one training takes (of those stored here, up to 150 s); the same" in text
-    assert "the time is over" not in slice_of(call, tmp_path, monkeypatch, 900)[1]
 
 
 def test_a_variant_has_settings_and_a_file_of_its_own():

@@ -1,7 +1,5 @@
 """The length-generalisation lab: its protocol, its training, its tests, and the command."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -18,7 +16,6 @@ from posenc_book.read import results
 from posenc_book.read.lengths import plan_message
 from posenc_book.read.lengths.plan import ENCODINGS, FIRST, HASH, PROTOCOL, Encoding, trainings
 from posenc_book.records import labels
-from posenc_book.records.settings import key
 from posenc_book.records.store import Store
 
 TINY = {
@@ -299,19 +296,6 @@ def test_the_command_names_unfinished_cells_and_tries_them_again_when_told(call,
     assert "copy, none, seed 0: unfinished" in out
     code, out, _ = call(*arguments, "--retry-failed")
     assert "1 cells trained, 1 of them failed or unfinished" in out
-
-
-@pytest.mark.usefixtures("small")
-def test_the_command_says_what_changed_code_trains_anew(call, tmp_path):
-    arguments = ["--tasks", "copy", "--encodings", "none", "--seeds", 1, "--out", "l.jsonl"]
-    assert "trained anew" not in call(*arguments)[1]
-    path = tmp_path / "l.jsonl"
-    (record,) = Store(path)
-    record["settings"]["encoding_source"] = "0" * 16
-    path.write_text(json.dumps(record | {"key": key(record["settings"])}) + "\n")
-    _, out, _ = call(*arguments)
-    assert "1 stored training run with earlier code of the encoding none is trained anew." in out
-    assert "1 cells trained" in out
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from posenc_book.read import results
 from posenc_book.read.classification import fair
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.statistics import equality, power
+from posenc_book.statistics import power
 
 SETS = [("PenDigits", "time_series"), ("PenDigits", "patch"), ("SmoothSubspace", "patch")]
 
@@ -83,13 +83,3 @@ def test_chances_grow_with_the_gain_and_with_the_sets():
     assert list(rows["12 sets"]) == ["gain 0.5", "gain 3"]
     assert found["12 sets"][0] < found["30 sets"][0]
     assert all(small < large for small, large in found.values())
-
-
-def test_a_study_is_judged_by_its_two_p_values():
-    gains = {"large": np.full(30, 5.0) + np.arange(30) / 10}
-    equal = {"large": equality.tost(gains["large"], margin=1.0)}
-    rows = fair.judged(gains, {"large": 0.001}, equal, lambda p, q: f"{p} and {q > 0.5}")
-    assert rows["large"]["p, differ"] == "0.001"
-    assert rows["large"]["p, equal (TOST)"] == "1.000"
-    assert "better 1.00" in rows["large"]["worse / equal / better"]
-    assert rows["large"]["answer"] == "0.001 and True"

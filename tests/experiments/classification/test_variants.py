@@ -64,20 +64,6 @@ def test_only_units_that_both_models_learn_are_compared():
         assert "NATOPS" not in one.datasets
 
 
-def test_rows_say_the_numbers_and_the_verdict():
-    pairs = {("large", "patch"): pair(0.04)}
-    row = variants.change_rows(variants.changes(pairs).values())["a larger model, patches"]
-    assert row["sets"] == 10
-    assert row["verdict (p)"].startswith("ahead (0.0")
-    assert row["change"].startswith(("+4.0", "+3.9", "+4.1"))
-    gained = variants.gain_rows(variants.variant_gains(pairs))["rotary"]["a larger model, patches"]
-    assert "ahead" in gained
-    levels = variants.level_rows(pairs)["a larger model, patches"]
-    assert levels["plain, none"] == "70.0"
-    assert float(levels["there, mean of three"]) > float(levels["plain, mean of three"])
-    assert levels["none, there less plain"].startswith(("+", "-"))
-
-
 def test_the_mixed_model_finds_a_norm_that_was_planted(monkeypatch):
     """Batch norm adds 3 points to every gain, steps 5; lengths differ and do nothing."""
 

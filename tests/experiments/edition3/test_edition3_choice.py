@@ -38,13 +38,3 @@ def test_rules_lie_over_the_sinusoid_by_what_the_answer_says(found):
     assert of_rules["tape + erpe"]["CBF"] == pytest.approx(0.09)
     answer, _ = reading.question(QUESTIONS["choice"], found).answers
     assert [*of_rules[CHOSEN].values()] == pytest.approx(answer.by_set)
-
-
-def test_the_table_has_the_best_rule_first_and_counts_every_run(found):
-    rows = choice.rules_table(found).rows
-    first, *_, last = rows
-    assert (first, last) == ("tAPE + eRPE", "the sinusoid")
-    assert rows["tAPE + eRPE"]["points over the sinusoid"] == "+9.0"
-    counts = [int(row["chosen"]) for row in rows.values() if row["chosen"]]
-    assert len(counts) == len(TEN)
-    assert sum(counts) == len(choice.ASKED.datasets) * len(choice.RUNS)

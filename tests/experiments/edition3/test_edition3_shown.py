@@ -51,17 +51,6 @@ def test_sets_have_their_own_differences_whose_mean_is_the_answer(families):
         tables.sets_table("tokens", families["tokens"])
 
 
-def test_claims_are_told_in_their_units(families):
-    rows = {name.split(":")[0]: row for name, row in tables.claims_table(families).rows.items()}
-    assert [*rows] == [*CLAIMS]
-    assert rows["S19"]["found"].startswith("tau ")
-    assert rows["F23"]["answer"] == "equal"
-    assert rows["S20"]["found"].count("[") == 3
-    gone = families | {"F23": reading.Family((), (("LSST", "dft", 2, 1),))}
-    waiting = [row for name, row in tables.claims_table(gone).rows.items() if "F23" in name]
-    assert waiting == [{"found": tables.MISSING, "answer": ""}]
-
-
 def test_the_figure_fills_the_mark_of_what_is_shown(families):
     drawn = figure.draw_answers(families)
     answered = [title for title in QUESTIONS if title not in MISSING]
