@@ -89,8 +89,7 @@ ONCE_A_WEEK = ("04_write_an_encoding", "05_honest_comparison")  # they train, or
 
 @needs_sandbox
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=pytest.mark.slow) if n in ONCE_A_WEEK else n for n in SOURCES],
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in ONCE_A_WEEK else n for n in SOURCES]
 )
 def test_solutions_get_all_points_and_the_blank_notebook_none(name, tmp_path):
     if "torch" in SOURCES[name].needs:
@@ -529,10 +528,7 @@ OTHER_FORMS += ["{1: {2: 3}}", "np.zeros(10**7)", "np.zeros((3, 0))", "['x' * 10
 @needs_sandbox
 @pytest.mark.parametrize(
     "value",
-    [
-        "np.array([None])",
-        *(pytest.param(value, marks=pytest.mark.slow) for value in OTHER_FORMS),
-    ],
+    ["np.array([None])", *(pytest.param(value, marks=pytest.mark.slow) for value in OTHER_FORMS)],
 )
 def test_an_answer_of_another_form_is_wrong_and_nothing_more(marked, value):
     found = marked(submission("solutions", FIRST, f"def base_for(d, longest):\n    return {value}"))

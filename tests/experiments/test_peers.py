@@ -288,15 +288,6 @@ def test_a_checkout_gives_its_definitions_and_its_commit(tmp_path, monkeypatch):
     assert references.version("spe") == f"{commit} + changes"
 
 
-@pytest.mark.parametrize("first", ["", "from __future__ import annotations\n"])
-def test_annotations_are_read_as_the_file_wants_them(first, tmp_path, monkeypatch):
-    monkeypatch.setenv("POSENC_CHECKOUTS", str(tmp_path))
-    (tmp_path / "spe").mkdir()
-    definition = "class Layer:\n    def area(self, config: Unknown):\n        return 3\n"
-    (tmp_path / "spe" / "code.py").write_text(first + definition)
-    assert hasattr(references.code("spe", "code.py"), "Layer") == bool(first)
-
-
 def test_what_is_missing_is_said(tmp_path, monkeypatch):
     monkeypatch.delenv("POSENC_CHECKOUTS", raising=False)
     with pytest.raises(references.Missing, match="make peers CHECKOUTS=folder"):

@@ -50,15 +50,7 @@ def test_the_family_of_schedules_is_drawn_and_counted(drawn):
     beyond.schedule_family(OMEGA, 4096, 4.0)
     figure, words = drawn["fig-schedule-family"]
     left, right = figure.axes
-    names = [
-        "linear",
-        "NTK",
-        "dynamic NTK, 2 times",
-        "YaRN",
-        "Llama 3",
-        "LongRoPE",
-        "YaRN",
-    ]
+    names = ["linear", "NTK", "dynamic NTK, 2 times", "YaRN", "Llama 3", "LongRoPE", "YaRN"]
     lines = [*left.lines, *right.lines[:2]]
     assert [line.get_label().split(":")[0] for line in lines] == names
     at_twice = OMEGA / schedules.ntk(OMEGA, 2.0)

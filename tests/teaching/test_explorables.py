@@ -11,15 +11,7 @@ from bs4 import BeautifulSoup
 
 from posenc import faithfulness, fourier, frequencies, tables
 from posenc_book import data
-from posenc_book.explorables import (
-    bundle,
-    density,
-    drawers,
-    noise,
-    patches,
-    pulled,
-    rope_schedules,
-)
+from posenc_book.explorables import bundle, density, drawers, noise, patches, pulled, rope_schedules
 from posenc_book.explorables.controls import Range
 from posenc_book.guide import chooser, explorables
 from posenc_book.read.classification import explorable as benchmark

@@ -33,11 +33,7 @@ def test_show_publishes_a_png_with_name_caption_and_alt_text(published):
     image = matplotlib.image.imread(io.BytesIO(base64.b64decode(data["image/png"])))
     assert image.shape[:2] == (2 * plots.DPI, plots.WIDTH * plots.DPI)
     assert "A rising line." in data["text/plain"]
-    assert metadata["posenc"] == {
-        "name": "fig-line",
-        "caption": "A line.",
-        "alt": "A rising line.",
-    }
+    assert metadata["posenc"] == {"name": "fig-line", "caption": "A line.", "alt": "A rising line."}
     assert not plt.fignum_exists(figure.number)
 
 

@@ -77,10 +77,7 @@ def test_each_unit_has_a_file_and_the_driver_sees_one_store(tmp_path):
     done, failed = cell(steps=9), cell("etth1", steps=9)
     stores.append(record(done))
     stores.append(records.failed(failed, "no memory", device="cpu", seconds=0.1))
-    assert {p.name for p in tmp_path.glob("*.jsonl")} == {
-        "m3_yearly.jsonl",
-        "etth1.jsonl",
-    }
+    assert {p.name for p in tmp_path.glob("*.jsonl")} == {"m3_yearly.jsonl", "etth1.jsonl"}
     again = UnitStores(tmp_path, "", ["m3_yearly", "etth1"])
     again.refresh()
     assert again.finished(done.key)

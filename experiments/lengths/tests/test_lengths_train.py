@@ -276,16 +276,7 @@ def test_the_command_trains_the_message_by_its_own_plan(call, tmp_path):
 
 @pytest.mark.usefixtures("small")
 def test_the_command_names_unfinished_cells_and_tries_them_again_when_told(call, monkeypatch):
-    arguments = [
-        "--tasks",
-        "copy",
-        "--encodings",
-        "none",
-        "--seeds",
-        1,
-        "--out",
-        "lab.jsonl",
-    ]
+    arguments = ["--tasks", "copy", "--encodings", "none", "--seeds", 1, "--out", "lab.jsonl"]
     monkeypatch.setitem(PROTOCOL["settings"], "most_seconds", 1e-6)
     code, out, _ = call(*arguments)
     assert code == 1

@@ -160,19 +160,6 @@ def test_the_protocol_is_frozen():
     assert f"## Analysis: `{analysis.HASH}`" in PAGE
 
 
-def test_trainings_on_a_gpu_and_on_a_processor_differ_by_luck_as_a_dated_entry_says():
-    gpu = {one["key"]: one["metrics"]["accuracy"] for one in results.load_records("second-Adiac")}
-    again = results.load_records("agreement-Adiac")
-    ahead = np.array([gpu[one["key"]] - one["metrics"]["accuracy"] for one in again])
-    effect = friedman.effect(ahead)
-    said = f"{-100 * effect.mean:.1f} points lower on average, with a 95 % interval of "
-    said += f"{100 * effect.low:.1f} to {100 * effect.high:+.1f}; a pair differs by "
-    said += f"{100 * ahead.std(ddof=1):.1f} points"
-    assert said in PAGE
-    assert len(again) == 24
-    assert effect.low < 0 < effect.high
-
-
 def test_the_tiers_hold_each_set_once_and_only_known_ones():
     for tier, blocks in protocols.TIERS.items():
         named = [(block.model, block.dataset, block.variant) for block in blocks]
