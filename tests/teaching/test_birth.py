@@ -35,6 +35,15 @@ def test_what_is_stored_for_the_figure_is_what_models_give():
     np.testing.assert_allclose(stored[:, -1], last, rtol=0.02)
 
 
+def test_bars_stand_on_one_and_hang_from_it():
+    assert at_birth.rect(4.0)["y"] < at_birth.rect(1.0)["y"]
+    assert at_birth.rect(4.0)["y"] + at_birth.rect(4.0)["height"] == at_birth.top(1.0)
+    assert at_birth.rect(0.5)["y"] == at_birth.top(1.0)
+    assert at_birth.rect(0.25)["height"] == 2 * at_birth.rect(0.5)["height"]
+    drawn = [value for rows in at_birth.stored().values() for value in np.ravel(rows)]
+    assert 0 < at_birth.top(max(drawn)) < at_birth.top(min(drawn)) < 160  # inside the drawing
+
+
 def test_the_sentence_names_the_numbers_of_its_bars():
     figure = at_birth.AtBirth()
     said = figure.summary({"encoding": "alibi", "depth": 1})

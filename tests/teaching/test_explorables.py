@@ -296,6 +296,15 @@ def test_scores_of_rope_before_training_are_those_of_pairs_that_point_alike():
     np.testing.assert_allclose(by_formula("rotary", 9, 16)[0, 8], 4 / 8**0.5)
 
 
+def test_shades_are_ordered_like_what_they_stand_for():
+    from posenc_book.explorables import doors
+
+    weights = np.linspace(0, 1 + doors.NEXT, 200)  # a door may add to a weight of 1
+    shown = [doors.shade(weight) for weight in weights]
+    assert (np.diff(shown) > 0).all()
+    assert (shown[0], shown[-1]) == (0, 1)
+
+
 def drawn(model, n_sets):
     """Return a grid of as many sets, with gains that differ."""
     rng = np.random.default_rng(n_sets)

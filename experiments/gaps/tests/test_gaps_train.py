@@ -24,8 +24,8 @@ TINY = {
 SET = "ItalyPowerDemand"
 
 
-def all_cells(**chosen):
-    return [cell for group in train.protocol_cells(**chosen).groups() for cell in group]
+def all_cells():
+    return [cell for group in train.protocol_cells().groups() for cell in group]
 
 
 def test_every_encoding_stands_on_every_set_under_both_clocks_with_every_seed():
@@ -90,20 +90,6 @@ def test_no_series_stands_in_both_parts(dataset):
     found = parts_of(dataset, "times", 2)
     kept = torch.cat([found.train.y.ravel(), found.validation.y.ravel()]).sort().values
     assert torch.equal(kept, torch.as_tensor(whole[0].y).sort().values)
-
-
-def test_some_of_it_is_chosen_by_name_and_seed():
-    cells = all_cells(datasets=[SET], encodings=["rotary", "none"], seeds=2)
-    assert {(c.dataset, c.encoding, c.seed) for c in cells} == {
-        (SET, name, seed) for name in ("rotary", "none") for seed in (0, 1)
-    }
-    for wrong, what in (
-        ({"datasets": ["LSST"]}, "dataset must be one of .* got 'LSST'"),
-        ({"encodings": ["alibi"]}, "encoding must be one of"),
-        ({"seeds": 6}, "seeds must be at most 5, got 6"),
-    ):
-        with pytest.raises(ValueError, match=what):
-            train.protocol_cells(**wrong)
 
 
 def test_the_command_trains_what_is_missing_and_goes_on(capsys, tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """The lab and the model of characters as pages read them."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -124,6 +126,18 @@ def test_places_without_one_task_are_by_the_others():
     assert lab.places(lab.of_seed(found, 1), ["copy"]) == {"none": 1, "rotary": 2}
 
 
+def test_curves_hold_every_encoding_that_was_trained_and_the_farthest_first(stored):
+    found = lab.curves(lab.load_lab(stored), ("copy", "parity"), (20, 30))
+    assert list(found) == ["copy", "parity"]
+    assert list(found["copy"])[:2] == list(found["parity"])[:2] == ["rotary", "none"]
+    assert {*found["copy"]} == {"rotary", "none", "sinusoidal", "sinusoidal, random places"}
+    assert found["copy"]["rotary"] == pytest.approx([0.9, 0.81])
+    assert found["parity"]["none"] == pytest.approx([0.6, 0.54])
+    assert all(map(math.isnan, found["parity"]["sinusoidal"]))
+    alone = lab.curves(lab.load_lab(stored), ("parity",), (20, 30))["parity"]
+    assert list(alone) == ["none", "rotary"]  # the farthest on this task
+
+
 def test_a_rule_without_a_model_repeats_the_answer_before(monkeypatch):
     class Drawn:
         tokens = np.array([[5, 1, 1, 2, 2], [5, 3, 3, 3, 3]])
@@ -224,6 +238,19 @@ def test_a_later_schedule_is_read_from_trainings_of_its_own():
     failed = text.load_losses([read("rotary", 1, error="unfinished: 900 seconds", **later)])
     assert failed.unfinished == ["rotary for llama3, seed 1"]
     assert len(failed.missing) == text.PLANNED - 1
+
+
+def test_curves_have_a_seed_a_row_and_a_context_a_column():
+    losses = text.load_losses([read("rotary", 0, 2.0), read("rotary", 1, 2.5), read("alibi", 0)])
+    found = text.curves(losses, (64, 512))
+    assert list(found) == ["as trained", "fine-tuned"]
+    assert list(found["as trained"]) == list(text.loss_rows(losses))
+    assert found["as trained"]["rotary, linear"].tolist() == [[3, 3], [3.5, 3.5]]
+    assert found["fine-tuned"]["alibi"].tolist() == [[1, 1]]
+    assert found["as trained"]["none"].shape == (0, 2)
+    assert text.curves(losses)["as trained"]["alibi"].shape == (1, 6)  # all of the protocol
+    with pytest.raises(KeyError, match="100"):
+        text.curves(losses, [100])
 
 
 def test_missing_and_unfinished_readings_are_named():
