@@ -337,23 +337,6 @@ def test_a_comparison_that_does_not_run_hides_no_other(tmp_path, monkeypatch, ca
     assert parts == [one.part for one in cases]
 
 
-@pytest.mark.parametrize(
-    "make", [peers.comparison_table, peers.exactness, peers.sampled, peers.explained]
-)
-def test_every_table_is_shown_whole_with_its_caption(make):
-    found = make()
-    shown = peers.shown(found)
-    assert len(shown.rows) == len(found)
-    assert shown.caption == found.attrs["caption"]
-    assert "index" not in shown.columns
-    assert len(set(shown.columns)) == len(shown.columns)
-    if "reference" in found:
-        assert [row["reference"] for row in shown.rows.values()] == list(found["reference"])
-    both = shown._repr_mimebundle_()
-    assert both["text/plain"] == f"[table of {len(found)} rows]"
-    assert both["text/html"].count("<tr") == len(found) + 1
-
-
 # --- what each library has
 
 
@@ -380,15 +363,6 @@ def test_every_name_of_ours_is_there():
 )
 def test_a_name_that_is_gone_is_a_fault(wrong):
     assert len(has.faults([{"what": "RoPE", "posenc": wrong}])) == 1
-
-
-def test_all_comparisons_of_a_library_are_counted():
-    for name, row in libraries.agreement().rows.items():
-        assert row["comparisons"] == sum(one["reference"] == name for one in COMPARISONS) > 0
-        assert (
-            row["equal up to rounding"] + row["otherwise, with the reason known"]
-            == row["comparisons"]
-        )
 
 
 def test_measured_times_are_told_with_their_quartiles(tmp_path, monkeypatch):

@@ -9,7 +9,6 @@ from posenc_book.read.edition3.claims import CLAIMS
 from posenc_book.read.edition3.plan import ENCODINGS
 from posenc_book.read.edition3.questions import QUESTIONS, cells
 from posenc_book.read.edition3.reading import Scored
-from posenc_book.statistics.answers import ESTIMANDS, HERE
 
 MISSING = ("choice", "tokens")
 
@@ -27,18 +26,6 @@ def families():
     waiting = {title: reading.question(QUESTIONS[title], {}) for title in MISSING}
     claimed = {name: reading.claim(one, found) for name, one in CLAIMS.items()}
     return asked | waiting | claimed
-
-
-def test_every_pair_has_its_row_and_says_if_it_waits(families):
-    rows = tables.answers_table(families).rows
-    assert len(rows) == sum(len(one.pairs) for one in QUESTIONS.values())
-    ahead = rows["eRPE beside the sinusoid"]
-    assert [*ahead] == [*ESTIMANDS]
-    for said in ahead.values():
-        assert said.startswith(("+4.9 [+4.", "+5.0 [+4.", "+5.1 [+4."))
-        assert said.endswith(", ahead")
-    waiting = [name for name, row in rows.items() if row[HERE] == tables.MISSING]
-    assert len(waiting) == sum(len(QUESTIONS[title].pairs) for title in MISSING)
 
 
 def test_sets_have_their_own_differences_whose_mean_is_the_answer(families):

