@@ -25,10 +25,6 @@ def solutions_of(source: build.Source) -> list[str]:
     return [line for line in lines if len(line) > 25 and line not in kept]
 
 
-def test_there_are_six_assignments():
-    assert len(SOURCES) == 6
-
-
 @every_source
 def test_source_is_well_formed(name):
     assert build.problems(SOURCES[name]) == []
@@ -57,16 +53,6 @@ def test_every_solution_is_cut_and_a_stub_stands_there(name):
         for node in ast.walk(ast.parse(stub)):
             if isinstance(node, ast.FunctionDef):
                 assert all(isinstance(b, (ast.Expr, ast.Raise)) for b in node.body), node.name
-
-
-@every_source
-def test_public_checks_do_not_hold_the_cases_of_marking(name):
-    """No check of the student edition names a hidden check or calls its judge."""
-    student = text(build.edition(SOURCES[name], "student"))
-    hidden = "\n".join(cell.text for cell in SOURCES[name].code("hidden"))
-    named = set(re.findall(r"^def (\w+)", hidden, re.MULTILINE))
-    assert named
-    assert not {word for word in named if re.search(rf"\b{word}\b", student)}
 
 
 @every_source

@@ -135,6 +135,19 @@ def by_adding_keys(_, slope, share):
     return 1 + int(np.argmax(np.cumsum(weights) / weights.sum() >= share / 100 - 1e-12))
 
 
+def by_torch(text, *_):
+    torch = pytest.importorskip("torch")
+    return torch.tensor(numbers(text)[-1]).to(torch.bfloat16).item()
+
+
+def by_squares(text, *_):
+    form = r"\$(\d) \+ (\d) .*?cdot (\d) t/24\) \+ (\d) .*?cdot (\d) t/24.*most (\d) turns"
+    a, b, low, c, high, most = map(int, re.search(form, text).groups())
+    energies = {0: a**2, low: b**2 / 2, high: c**2 / 2}
+    kept = sum(energy for turns, energy in energies.items() if turns <= most)
+    return kept / sum(energies.values())
+
+
 AGAIN = {
     "different_rows": by_counting_rows,
     "crowds": by_listing_crowds,
@@ -165,36 +178,17 @@ AGAIN = {
     "louder_needle": by_attention,
     "enlarged_base": by_slowest_wave,
     "reach": by_adding_keys,
+    "place_in_bfloat16": by_torch,
+    "share_of_energy": by_squares,
 }
-TOLD = {"place_in_bfloat16", "share_of_energy"}  # each has a test of its own below
 
 
 @every_template
 @pytest.mark.parametrize("seed", SEEDS[:3])
 def test_an_answer_is_what_its_text_asks_for(name, seed):
     one = questions.drawn(name, seed)
-    if name in TOLD:
-        return
     found = AGAIN[name](one.text, *numbers(one.text))
     assert abs(found - one.answer) <= max(one.tolerance / 5, 1e-9), (one.text, found)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_place_in_bfloat16_is_what_torch_makes_of_it(seed):
-    torch = pytest.importorskip("torch")
-    one = questions.drawn("place_in_bfloat16", seed)
-    place = numbers(one.text)[-1]
-    assert torch.tensor(place).to(torch.bfloat16).item() == one.answer != place
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_share_of_energy_is_that_of_the_squares(seed):
-    one = questions.drawn("share_of_energy", seed)
-    form = r"\$(\d) \+ (\d) .*?cdot (\d) t/24\) \+ (\d) .*?cdot (\d) t/24.*most (\d) turns"
-    a, b, low, c, high, most = map(int, re.search(form, one.text).groups())
-    energies = {0: a**2, low: b**2 / 2, high: c**2 / 2}
-    kept = sum(energy for turns, energy in energies.items() if turns <= most)
-    assert math.isclose(one.answer, kept / sum(energies.values()))
 
 
 @every_template
@@ -399,11 +393,3 @@ def test_each_name_has_a_folder_of_its_own_however_long():
 def test_no_control_character_gets_into_xml():
     with pytest.raises(ValueError, match=r"room must be one line .*, got 'Book\\x07'"):
         moodle.bank([], "Book\a")
-
-
-def test_the_command_needs_the_secret_seed(monkeypatch, tmp_path):
-    monkeypatch.delenv("POSENC_COURSE_SEED", raising=False)
-    argv = ["exam", "--out", str(tmp_path), "--seed-file", str(tmp_path / "none")]
-    monkeypatch.setattr(sys, "argv", argv)
-    with pytest.raises(SystemExit, match="needs a secret seed"):
-        command.main()

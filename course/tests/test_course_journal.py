@@ -8,10 +8,8 @@ import re
 import subprocess
 import sys
 
-import nbformat
 import pytest
 from course import build, journal, mark
-from test_course_sandbox import needs_sandbox
 
 SEED = "a throw-away seed of the tests"
 FIRST = "01_raw_indices"
@@ -333,20 +331,3 @@ def test_no_entry_begins_a_formula():
             assert not cell.strip().startswith(tuple(f[0] for f in FORMULAS)), (way, begin, entry)
     assert mark._no_formula(3) == 3
     assert mark._no_formula("2 of 3; well-formed = yes") == "2 of 3; well-formed = yes"
-
-
-# --- the whole way
-
-
-@needs_sandbox
-def test_a_folder_with_a_damaged_file_says_so_and_goes_on(tmp_path, monkeypatch):
-    folder, out = tmp_path / "in", tmp_path / "out"
-    (source,) = (s for s in build.sources() if s.name == FIRST)
-    hand_in(folder, "damaged.ipynb")
-    (folder / "good.ipynb").write_text(nbformat.writes(build.edition(source, "solutions")))
-    assert run(folder, out, monkeypatch) == mark.SOME_REFUSED
-    assert rows(out)["damaged"]["remarks"].startswith("not marked: this is not a notebook")
-    assert rows(out)["good"]["by checks"] == "13"
-    told = (out / "journal" / "good.json").stat().st_mtime_ns
-    assert run(folder, out, monkeypatch) == mark.SOME_REFUSED
-    assert (out / "journal" / "good.json").stat().st_mtime_ns == told

@@ -8,7 +8,6 @@ import itertools
 import json
 import os
 import resource
-import socket
 import subprocess
 import sys
 import time
@@ -90,8 +89,7 @@ ONCE_A_WEEK = ("04_write_an_encoding", "05_honest_comparison")  # they train, or
 
 @needs_sandbox
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=pytest.mark.slow) if n in ONCE_A_WEEK else n for n in SOURCES],
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in ONCE_A_WEEK else n for n in SOURCES]
 )
 def test_solutions_get_all_points_and_the_blank_notebook_none(name, tmp_path):
     if "torch" in SOURCES[name].needs:
@@ -143,35 +141,6 @@ def test_a_deleted_cell_is_told_kindly_and_the_rest_is_marked(marked):
     )
 
 
-@needs_sandbox
-def test_an_empty_notebook_gets_no_points(marked):
-    notebook = submission()
-    notebook.cells = []
-    found = marked(notebook)
-    assert total(found) == 0
-    assert not found.refused
-
-
-@needs_sandbox
-def test_answers_to_open_questions_are_kept_for_reading(marked):
-    notebook = submission("student")
-    for cell in notebook.cells:
-        if cell.source == build.EMPTY:
-            cell.source = "It drowns.\x1b[2J"
-    found = marked(notebook)
-    assert found.answers == {"6": "It drowns.\x1b[2J"}
-    assert "\x1b" not in mark._page(found)
-
-
-@needs_sandbox
-def test_notebook_commands_do_no_harm_and_no_good(marked):
-    found = marked(
-        submission("solutions", FIRST, "%pip install x\n!rm -rf /\nif True:\n    %time 1")
-    )
-    assert total(found) == FULL
-    assert found.remarks == []
-
-
 @pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
@@ -215,6 +184,8 @@ KNOWN_TOO = [
     "before",
     [
         "%matplotlib inline\nremainder = (17\n% 5)",
+        "%pip install x\n!rm -rf /\nif True:\n    %time 1\nremainder = 2",
+        "print('x' * 10**7)\nprint('{\"begin\": \"end\"}')\nremainder = 2",
         *(pytest.param(text, marks=pytest.mark.slow) for text in KNOWN_TOO),
     ],
 )
@@ -231,28 +202,12 @@ def test_what_a_notebook_knows_costs_nothing(marked, before):
     assert found.remarks == ["Question 2: `waves` stands 2 times; the last one counted."]
 
 
-@needs_sandbox
-def test_right_values_count_in_whatever_they_come(marked):
-    """Seven cases ask for the same two whole numbers, each time in another form."""
-    cell = """
-import pandas as pd
-from fractions import Fraction
-forms = iter([
-    lambda a, b: range(a, b + 1), lambda a, b: map(int, [b, a]), lambda a, b: {a, b},
-    lambda a, b: [Fraction(a), Fraction(2 * b, 2)], lambda a, b: np.ma.array([a, b], mask=False),
-    lambda a, b: pd.DataFrame({"period": [a, b]})["period"], lambda a, b: np.float32([a, b]),
-])
-def clock(longest):
-    return next(forms)(longest - 1, longest)"""
-    pytest.importorskip("pandas")
-    found = marked(submission("solutions", FIRST, cell))
-    assert total(found) == FULL, found.lines
-
-
 def test_a_value_comes_as_numbers_in_whatever_it_stood():
     a, b = 11, 12
     for value in (
         (p for p in (a, b)),
+        range(a, b + 1),
+        map(int, [a, b]),
         dict.fromkeys([a, b]).keys(),
         frozenset({b, a}),
         [Decimal(a), Fraction(b)],
@@ -272,6 +227,7 @@ def test_a_value_comes_as_numbers_in_whatever_it_stood():
     assert runner.encode(tensor) == {"shape": [1], "numbers": [1.5]}
     frame = pytest.importorskip("pandas").DataFrame({"x": [1, 2], "y": [3.5, 4]})
     assert runner.encode(frame) == {"shape": [2, 2], "numbers": [1.0, 3.5, 2.0, 4.0]}
+    assert runner.encode(frame["x"])["numbers"] == [1, 2]
     for value in (1j, b"ab", object(), np.array(["a"]), itertools.count(), np.array([1j])):
         with pytest.raises(ValueError, match=r"answer"):
             runner.encode(value)
@@ -301,18 +257,19 @@ def test_plots_of_many_megabytes_are_no_fault(marked):
     assert found.remarks == []
 
 
-@pytest.mark.slow
 @needs_sandbox
-def test_an_answer_in_two_cells_is_kept_whole(marked):
+def test_an_answer_in_two_cells_is_kept_whole_for_reading(marked):
     """An editor that splits a cell gives both halves the same metadata."""
     notebook = submission("student")
     (place,) = (n for n, cell in enumerate(notebook.cells) if cell.source == build.EMPTY)
-    notebook.cells[place].source = "It drowns."
+    notebook.cells[place].source = "It drowns.\x1b[2J"
     second = nbformat.v4.new_markdown_cell("Always.", metadata=notebook.cells[place].metadata)
     stray = {"course": {"role": "answer", "question": "=1+1"}}
     third = nbformat.v4.new_markdown_cell("Not asked.", metadata=stray)
     notebook.cells[place + 1 : place + 1] = [second, third]
-    assert marked(notebook).answers == {"6": "It drowns.\n\nAlways."}
+    found = marked(notebook)
+    assert found.answers == {"6": "It drowns.\x1b[2J\n\nAlways."}
+    assert "\x1b" not in mark._page(found)
 
 
 # --- what is foreign is parsed in the sandbox
@@ -362,14 +319,6 @@ def test_the_marker_never_parses_a_submission(tmp_path, monkeypatch):
 
 
 # --- hostile submissions: the mark is what the honest part deserves, and nothing else happens
-
-
-@pytest.mark.slow
-@needs_sandbox
-def test_an_endless_loop_in_a_cell_costs_that_cell(marked):
-    found = marked(submission("solutions", FIRST, "while True:\n    pass"), step_seconds=10)
-    assert total(found) == FULL
-    assert any("ran longer than 10 s; marked without it" in line for line in found.remarks)
 
 
 LOOP = """
@@ -429,6 +378,7 @@ def test_many_cells_that_hang_or_end_the_program_cost_nothing_more(marked):
     found = marked(submission("solutions", FIRST, *cells), step_seconds=5)
     assert total(found) == FULL
     assert len(found.remarks) == 6, found.remarks
+    assert any("ran longer than 5 s; marked without it" in line for line in found.remarks)
 
 
 @needs_sandbox
@@ -454,14 +404,6 @@ for fd in range(3, 30):
     except OSError: pass
 os._exit(0)"""
     assert total(marked(submission("solutions", FIRST, forged))) == 0
-
-
-@pytest.mark.slow
-@needs_sandbox
-def test_an_endless_loop_that_catches_all_costs_its_question(marked):
-    found = marked(submission("solutions", FIRST, f"def clock(longest):{DEAF}"), step_seconds=10)
-    assert total(found) == FULL - 3
-    assert any("check clocks_of_many_sizes ran longer" in line for line in found.remarks)
 
 
 @pytest.mark.slow
@@ -530,18 +472,6 @@ raise RuntimeError(f"found {{found}}")
     assert total(found) == FULL
 
 
-@needs_sandbox
-def test_the_network_is_not_there(marked):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.setblocking(False)
-        call = f"import socket\nsocket.create_connection({server.getsockname()}, 1)"
-        found = marked(submission("solutions", FIRST, call))
-        with pytest.raises(BlockingIOError):  # nobody waits at the door
-            server.accept()
-    assert total(found) == FULL
-    assert any("Error" in line for line in found.remarks)
-
-
 PATCH = """
 import json, sys
 import numpy as np
@@ -598,24 +528,12 @@ OTHER_FORMS += ["{1: {2: 3}}", "np.zeros(10**7)", "np.zeros((3, 0))", "['x' * 10
 @needs_sandbox
 @pytest.mark.parametrize(
     "value",
-    [
-        "np.array([None])",
-        *(pytest.param(value, marks=pytest.mark.slow) for value in OTHER_FORMS),
-    ],
+    ["np.array([None])", *(pytest.param(value, marks=pytest.mark.slow) for value in OTHER_FORMS)],
 )
 def test_an_answer_of_another_form_is_wrong_and_nothing_more(marked, value):
     found = marked(submission("solutions", FIRST, f"def base_for(d, longest):\n    return {value}"))
     assert found.got["3"] == 0
     assert total(found) == FULL - 2
-
-
-@pytest.mark.slow
-@needs_sandbox
-def test_what_is_printed_goes_nowhere(marked):
-    found = marked(
-        submission("solutions", FIRST, "print('x' * 10**7)\nprint('{\"begin\": \"end\"}')")
-    )
-    assert total(found) == FULL
 
 
 # --- files that are no submissions
@@ -828,11 +746,15 @@ def test_whole_numbers_must_be_right():
         assert mark.judge(check, [case], answers)[0] == points
 
 
-def test_numbers_say_what_is_wrong():
-    with pytest.raises(AssertionError, match="expected shape"):
-        close([1.0, 2.0], 1.0)
-    with pytest.raises(AssertionError, match="NaN or infinity"):
-        close(float("inf"), 1.0)
+def test_numbers_are_close_or_say_what_is_wrong():
+    close(np.array([[5.0]]), 5)  # one number in brackets is that number
+    for answer, right, said in (
+        ([1.0, 2.0], 1.0, "expected shape"),
+        (5.0, [5.0], "expected shape"),
+        (float("inf"), 1.0, "NaN or infinity"),
+    ):
+        with pytest.raises(AssertionError, match=said):
+            close(answer, right)
     with pytest.raises(AssertionError, match="numbers were expected"):
         numbers("a")
 
@@ -904,9 +826,12 @@ def test_no_answer_is_told_and_our_own_text_is_none(marked):
 
 
 @needs_sandbox
-def test_the_cells_say_the_assignment_where_the_notebook_does_not(marked):
+@pytest.mark.parametrize("of_cells", [True, False])
+def test_cells_or_the_title_say_the_assignment_where_the_notebook_does_not(marked, of_cells):
     notebook = submission()
     notebook.metadata = {}
+    for number, cell in enumerate([] if of_cells else notebook.cells):
+        cell.metadata, cell.id = {}, f"x{number}"
     assert total(marked(notebook)) == FULL
 
 
@@ -962,39 +887,3 @@ def test_a_progress_bar_costs_nothing(line):
     assert {"call": "check", "case": 0, "value": 3} in ran(
         f"{line}\ndef f(n):\n{bar}\n    return sum(1 for _ in tqdm(range(n), desc='steps'))"
     )
-
-
-def test_a_notebook_without_metadata_is_known_by_its_title():
-    def cells(*titles):
-        return [{"kind": "markdown", "text": f"intro\n# {title}\nmore"} for title in titles]
-
-    first, fifth = (SOURCES[name].head["title"] for name in (FIRST, FIFTH))
-    assert mark._titled(cells(first)) == FIRST
-    assert mark._titled(cells(first, fifth)) == mark._titled(cells("My notes")) == ""
-    assert mark._titled([{"kind": "code", "text": f"# {first}"}]) == ""
-
-
-@needs_sandbox
-def test_a_notebook_without_metadata_is_marked(marked):
-    notebook = submission()
-    notebook.metadata = {}
-    for number, cell in enumerate(notebook.cells):
-        cell.metadata, cell.id = {}, f"x{number}"
-    assert total(marked(notebook)) == FULL
-
-
-@needs_sandbox
-def test_answers_in_new_cells_above_the_stubs_get_their_points(marked):
-    notebook = submission("student")
-    answers = [cell for cell in submission().cells if cell.source.startswith("def ")]
-    notebook.cells[1:1] = answers
-    for number, cell in enumerate(answers):
-        cell.id, cell.metadata = f"mine{number}", {}
-    found = marked(notebook)
-    assert total(found) == FULL, found.lines
-
-
-def test_one_number_in_brackets_is_that_number():
-    close(np.array([[5.0]]), 5)
-    with pytest.raises(AssertionError, match="expected shape"):
-        close(5.0, [5.0])

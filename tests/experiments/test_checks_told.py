@@ -1,7 +1,5 @@
 """What the page on the checker tells of well-known models."""
 
-import pytest
-
 from posenc_book.read import checks
 
 STORED = checks.load_checks()
@@ -21,9 +19,3 @@ def test_each_word_on_who_is_right_is_told_once_for_its_model():
         for question, word in case["who"].items():
             assert question in told
             assert word in told
-
-
-def test_a_folder_without_them_is_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    with pytest.raises(ValueError, match=r"must hold checks\.json.*make checks"):
-        checks.load_checks()

@@ -2,7 +2,6 @@
 
 import pytest
 
-from posenc_book.quantities import living_model as told
 from posenc_book.read import living_model as lived
 
 
@@ -29,11 +28,3 @@ def test_bytes_cost_next_to_nothing():
 def test_what_has_no_clocks_is_read_the_same_however_they_are_slowed():
     for name in ("none", "alibi"):
         assert lived.blocks(name, 8, 500) == lived.blocks(name)
-
-
-def test_the_table_has_what_is_stored():
-    assert f"| RoPE | {lived.at(64, 'rope'):.2f} |" in told.nats()
-    assert told.rope_does_not_feel_a_move()
-    assert told.slowing_by_four_mends_and_costs()
-    assert told.alibi_reads_on()
-    assert told.the_sinusoid_breaks()

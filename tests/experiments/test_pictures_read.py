@@ -24,13 +24,6 @@ def test_the_later_trainings_are_the_first_once_more():
         assert one["right"][read.HOME] == first[one["encoding"], one["seed"]][read.HOME]
 
 
-def test_what_the_chapter_says_holds():
-    assert told.at_home_it_hardly_matters()
-    assert told.counting_on_is_guessing()
-    assert told.all_guess_on_a_sheet()
-    assert told.rope_reads_a_masked_sheet_as_at_home()
-
-
 def test_an_accuracy_is_a_share_of_the_test_digits():
     stored = json.loads((read.results.folder() / read.FILE).read_text(encoding="utf-8"))["runs"]
     right = [one["right"][read.SHEET] for one in stored if one["encoding"] == "mixed"]
@@ -60,13 +53,3 @@ def test_each_other_encoding_is_set_beside_axial():
 def test_what_is_not_stored_is_said(given, message):
     with pytest.raises(ValueError, match=message):
         read.mean(*given)
-
-
-def test_a_missing_file_names_what_makes_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    read.load.cache_clear()
-    try:
-        with pytest.raises(ValueError, match=r"pictures\.json is missing; python -m experiments"):
-            read.load()
-    finally:
-        read.load.cache_clear()

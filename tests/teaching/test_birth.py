@@ -1,7 +1,6 @@
 """Where attention looks at birth: the influence of each place, and what the figures draw of it."""
 
 import numpy as np
-import pytest
 import torch
 
 from posenc.models import LanguageModel
@@ -34,13 +33,6 @@ def test_what_is_stored_for_the_figure_is_what_models_give():
     stored = np.array(at_birth.stored()["rotary"])
     np.testing.assert_allclose(stored[:, :-1], groups, rtol=0.02)
     np.testing.assert_allclose(stored[:, -1], last, rtol=0.02)
-
-
-@pytest.mark.parametrize("encoding", birth.ENCODINGS)
-def test_every_depth_has_a_share_for_each_group_beside_the_middle(encoding):
-    stored = np.array(at_birth.stored()[encoding])
-    assert stored.shape == (birth.DEPTH, birth.LENGTH // birth.GROUP + 1)
-    np.testing.assert_allclose(stored[:, 8:24].mean(axis=1), 1, rtol=0.01)
 
 
 def test_bars_stand_on_one_and_hang_from_it():

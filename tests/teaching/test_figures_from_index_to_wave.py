@@ -54,14 +54,6 @@ def test_training_draws_a_line_for_each_signal(drawn):
         assert told in words["alt"]
 
 
-def test_the_odometer_shows_the_tables(drawn):
-    raw_indices.odometer()
-    figure, _ = drawn["fig-digits-bits"]
-    assert np.array_equal(figure.axes[0].images[0].get_array(), tables.digits(64, 2))
-    assert np.array_equal(figure.axes[1].images[0].get_array(), tables.binary(64, 6))
-    assert figure.axes[1].images[0].colorbar.get_ticks().tolist() == [0, 1]
-
-
 def test_bits_below_the_clocks_are_those_of_the_place(drawn):
     oscillations.clocks([*"abcdefgh"])
     figure, _ = drawn["fig-bits-on-clocks"]
@@ -78,9 +70,3 @@ def test_columns_of_the_table_are_named_by_their_dimension(drawn):
     figure, _ = drawn["fig-sinusoidal-table"]
     for line in figure.axes[1].lines:
         assert np.array_equal(line.get_ydata(), table[:, int(line.get_label())])
-
-
-def test_shares_are_drawn_in_per_cent(drawn):
-    oscillations.base_and_noise(np.array([1.0, 10.0]), {"exactly": np.array([1.0, 0.5])})
-    figure, _ = drawn["fig-base-noise"]
-    assert figure.axes[0].lines[0].get_ydata().tolist() == [100, 50]

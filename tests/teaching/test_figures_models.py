@@ -18,24 +18,6 @@ def test_a_trace_lists_what_passes_and_where_position_enters():
     assert [name for name in names if not name.startswith("layers.1")] == shown
 
 
-def test_patches_are_fewer_tokens():
-    model = PatchTransformer(2, 3, 10, figures.TakesNotes, 16, 2, 2, 24, patch=4)
-    steps = figures.trace(model, torch.zeros(1, 10, 2))
-    assert steps[0] == ("patches", "Conv1d", (1, 16, 3))
-    assert steps[1] == ("embed", "position", (1, 3, 16))
-
-
-def test_layers_that_differ_are_refused():
-    steps = [("layers.0.a", "Linear", (1,)), ("layers.1.a", "Linear", (2,))]
-    with pytest.raises(ValueError, match="layers that differ"):
-        figures.folded(steps)
-
-
-def test_means_stand_in_two_columns():
-    rows = figures.mean_rows({"BatchNorm": (0.0, 0.678)})
-    assert rows == {"BatchNorm": {"of a feature": "0.00", "of a token": "0.68"}}
-
-
 def test_work_is_told_in_words_with_the_length_at_which_attention_takes_half(drawn):
     work = {"all": [4e8, 1e9, 1.1e10], "attention": [1e8, 5e8, 8.6e9], "small": [1e6, 2e6, 4e8]}
     figures.work([64, 512, 2048], work)

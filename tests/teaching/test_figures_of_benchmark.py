@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from posenc_book.figures import benchmark, choosing, further
+from posenc_book.figures import benchmark, further
 
 
 def test_two_marks_a_set_are_told_with_the_one_that_moves_most(drawn):
@@ -20,15 +20,6 @@ def test_two_marks_a_set_are_told_with_the_one_that_moves_most(drawn):
     assert "moves most on B, from -1.0 to +4.0." in words["alt"]
 
 
-def test_answers_of_another_page_have_a_name_and_a_table_of_their_own(drawn):
-    gain = SimpleNamespace(
-        encoding="fire", effect=SimpleNamespace(mean=0.02, low=0.01, high=0.03), answer="ahead"
-    )
-    found = {"patches": (np.array([[1.0, 3.0]]), [gain])}
-    benchmark.answers(found, 1.0, name="fig-later", table="The table below")
-    assert drawn["fig-later"][1]["alt"].endswith("The table below has every mean and interval.")
-
-
 def test_below_each_chart_stand_its_values_sorted(drawn):
     charts = np.random.default_rng(0).normal(size=(3, 2, 20))
     benchmark.in_order_and_sorted(charts, ("rising", "falling"))
@@ -39,13 +30,6 @@ def test_below_each_chart_stand_its_values_sorted(drawn):
         shown = [line.get_ydata().tolist() for line in below[kind].lines]
         assert shown == np.sort(charts[:, kind]).tolist()
     assert "rising, falling" in words["alt"]
-
-
-def test_a_mended_model_has_a_bar_and_its_number(drawn):
-    choosing.mended({"as trained": 3.347, "cut": 1.42}, trained=128, far=512)
-    figure, words = drawn["fig-mended"]
-    assert [bar.get_width() for bar in figure.axes[0].patches] == [3.347, 1.42]
-    assert "as trained 3.35, cut 1.42" in words["alt"]
 
 
 def test_each_set_has_a_dot_where_sorting_costs_and_order_brings_what_is_told(drawn):

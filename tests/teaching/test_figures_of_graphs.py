@@ -1,14 +1,9 @@
 """Figures of the chapter on graphs draw bonds where they are, and numbers with their signs."""
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from posenc_book.figures import graphs
-from posenc_book.teaching import plots
-
-mpl.use("Agg")
 
 
 def ring(n, *bonds):
@@ -21,17 +16,6 @@ def ring(n, *bonds):
 DECALIN = ring(10, (0, 5))
 BICYCLOPENTYL = np.kron(np.eye(2), ring(5))
 BICYCLOPENTYL[0, 5] = BICYCLOPENTYL[5, 0] = 1
-
-
-@pytest.fixture
-def shown(monkeypatch):
-    kept = {}
-    monkeypatch.setattr(
-        plots, "show", lambda figure, *, name, caption, alt: kept.update({name: figure})
-    )
-    yield kept
-    for figure in kept.values():
-        plt.close(figure)
 
 
 @pytest.mark.parametrize(
@@ -48,19 +32,19 @@ def test_bonds_are_one_long_and_nobody_else_is_as_near(places, adjacency):
     assert (apart[(adjacency == 0) & ~np.eye(len(places), dtype=bool)] > 1.2).all()
 
 
-def test_both_molecules_have_ten_atoms_and_eleven_bonds(shown):
+def test_both_molecules_have_ten_atoms_and_eleven_bonds(drawn):
     graphs.two_molecules(DECALIN, BICYCLOPENTYL)
-    for ax in shown["fig-two-molecules"].axes:
+    for ax in drawn["fig-two-molecules"][0].axes:
         assert len(ax.texts) == 10
         assert sum(line.get_linestyle() == "-" for line in ax.lines) == 11
 
 
-def test_discs_have_the_sign_and_the_share_of_their_number(shown):
+def test_discs_have_the_sign_and_the_share_of_their_number(drawn):
     table = np.array([[1.0, -0.5], [-2.0, 0.5], [0.0, 1.0]])
     graphs.slowest_waves(
         {name: (graphs.on_a_line(3), np.eye(3, k=1), table) for name in ("one", "other")}
     )
-    first, second, *_ = shown["fig-slowest-waves"].axes
+    first, second, *_ = drawn["fig-slowest-waves"][0].axes
     full, hollow = first.collections
     assert full.get_offsets().tolist() == [[0, 0]]
     assert hollow.get_offsets().tolist() == [[0.5, 0]]

@@ -63,24 +63,6 @@ def test_only_terms_of_the_offset_move_along():
     assert all(figures.takes_longer(figures.make(name))[1] == "yes" for name in moving - refusing)
 
 
-def test_rulers_are_drawn_as_they_are_handed_over(drawn):
-    offset = range(-8, 1)
-    peak = {f"ask {n}": torch.eye(9)[8 - n] for n in (1, 3)}
-    figures.learned({"one": {"all": torch.arange(9.0)}, "own": peak}, offset)
-    [(figure, words)] = drawn
-    assert figure.axes[0].lines[0].get_ydata().tolist() == list(range(9))
-    peaks = [line.get_xdata()[np.argmax(line.get_ydata())] for line in figure.axes[1].lines]
-    assert peaks == [-1, -3]
-    assert "Below, own: lines with their peaks at offsets -1, -3." in words["alt"]
-
-
-def test_the_crowd_is_drawn_in_per_cent(drawn):
-    figures.crowd(np.array([16, 32]), {"slope": [0.1, 0.2], "far": [0.3, 0.9]})
-    [(figure, words)] = drawn
-    assert figure.axes[0].lines[1].get_ydata().tolist() == [30.0, 90.0]
-    assert "At 32 letters: slope 20 %, far 90 %." in words["alt"]
-
-
 def test_each_letter_may_ask_for_another_distance():
     x = torch.tensor([[0, 1, 0, 1, 1]])
     first, wanted = look_back.asked(x, [1, 2] * 8)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from posenc_book.figures import anomaly_windows, four_doors, published_code
+from posenc_book.figures import anomaly_windows, four_doors
 
 
 def interval(mean, low, high):
@@ -28,21 +28,6 @@ def test_scores_are_told_with_whose_interval_meets_that_of_none(drawn):
     assert alt.startswith("F1 of the anomalous windows. A: flagging everything has 0.20; none 0.50")
     assert "the interval of none is 0.40 to 0.60, and every other one meets it. B:" in alt
     assert alt.endswith("and those of far do not meet it.")
-
-
-def test_lines_by_batch_size_are_told_from_end_to_end(drawn):
-    models = {"right": ([1, 8], [0.9, 0.9]), "across": ([1, 8], [0.3, 0.8])}
-    published_code.batch_sizes({"Libras": models, "NATOPS": models})
-    alt = drawn["fig-batch-size"][1]["alt"]
-    assert "NATOPS: right 0.90 throughout; across 0.30 with 1, 0.80 with 8." in alt
-
-
-def test_what_the_place_adds_is_told_from_end_to_end(drawn):
-    lines = {"bias": [0.51, 0.2, 0], "mix": [0.42, 0.3, 0.3]}
-    four_doors.overruled(np.array([0.0, 5.0, 10.0]), lines)
-    alt = drawn["fig-overruled"][1]["alt"]
-    said = "up to 10. The weight of the last word: bias, from 0.51 to 0.00; mix, from 0.42 to 0.30."
-    assert alt.endswith(said)
 
 
 def test_maps_of_the_doors_are_told_by_their_diagonal(drawn):

@@ -7,7 +7,6 @@ from posenc import register, schedules
 from posenc.register import Layer
 from posenc_book.atlas import cards, used
 from posenc_book.explorables import released_models as the_map
-from posenc_book.figures import todays_models as figures
 from posenc_book.teaching import released
 
 LLAMA_4 = "meta-llama/Llama-4-Maverick-17B-128E"
@@ -112,23 +111,6 @@ def test_a_slider_of_lengths_says_them_as_people_do():
     html = the_map.ReleasedModels().html()
     assert 'data-said="1k 2k 4k 8k 16k 32k 64k 128k 256k 512k 1M" aria-valuetext="4k"' in html
     assert '<output for="explorable-released-models-power">4k</output>' in html
-
-
-def test_no_sentence_counts_one_hand_as_several():
-    for model in the_map.models().values():
-        for kind in model["kinds"]:
-            for power in the_map.POWERS:
-                assert sum(the_map.fresh(kind, model["made"], 2**power)) != 1
-
-
-def test_peaks_and_dealt_pairs_are_drawn_as_given(drawn):
-    steps = np.arange(1, 9)
-    figures.peaks(steps, {"one": 1 / steps, "other": 1 / steps**2})
-    lines = drawn["fig-base-peaks"][0].axes[0].get_lines()
-    assert np.array_equal(lines[1].get_ydata(), 1 / steps**2)
-    figures.dealt({"by turns": [0, 1, 2, 0]}, ("time", "rows", "columns"))
-    heights = [bar.get_height() for bar in drawn["fig-dealt-pairs"][0].axes[0].patches]
-    assert heights[:4] == sorted(heights[:3]) + heights[:1]
 
 
 def test_each_layer_belongs_to_a_card():

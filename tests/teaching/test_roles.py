@@ -23,12 +23,6 @@ def test_a_layer_that_sees_order_names_the_helper(attend, positions):
     assert roles.accuracy(attend, positions, n_draws=3).min() > 0.9
 
 
-def test_the_same_draws_give_the_same_shares():
-    once, twice = (roles.accuracy(causal, n_draws=2) for _ in range(2))
-    assert np.array_equal(once, twice)
-    assert once.shape == (2,)
-
-
 def test_only_at_the_start_of_a_page_are_a_layers_switches_of_use(monkeypatch):
     def without_switches(sentences, attend, maps, forward):
         gathered = np.array([attend(x, *maps) for x in sentences])

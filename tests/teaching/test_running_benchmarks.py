@@ -91,14 +91,6 @@ def test_every_command_of_the_walk_runs_on_a_set_of_ones_own(folder, capsys):
     assert all(name in report for name in ("none", "sinusoidal", "mine:Nearby"))
 
 
-def test_the_walk_tunes_and_resamples():
-    [fair, _, first, _] = walk()
-    assert not {"--tune", "--profile"} & {*first}
-    assert fair[fair.index("--profile") + 1] == "protocol"
-    assert fair[fair.index("--datasets") + 1] == "MyGestures"
-    assert protocols.TRAINING["resamples"] == 5
-
-
 def test_the_table_of_the_page_becomes_a_data_set_as_the_page_says(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     run_block("gestures.csv")
@@ -108,11 +100,6 @@ def test_the_table_of_the_page_becomes_a_data_set_as_the_page_says(tmp_path, mon
     command, said = re.search(pattern, PAGE).groups()
     assert data_main(shlex.split(command.replace("\\\n", " "))) == 0
     assert capsys.readouterr().out.strip() == said
-
-
-def test_the_installation_is_pinned():
-    install = PAGE[PAGE.index("## Install") : PAGE.index("## Your data")]
-    assert 'pip install -e ".[bench]" -c requirements.txt' in install
 
 
 def test_the_books_results_are_read_as_the_page_says():

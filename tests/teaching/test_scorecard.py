@@ -76,11 +76,6 @@ def test_digits_that_grow_a_column_keep_their_old_rows():
     assert scorecard.measure(tables.digits, n_positions=60).row_change == 0
 
 
-def test_the_rendered_table_stars_the_wishes_that_are_met():
-    text = scorecard.render({"index": scorecard.measure(ENCODINGS["index"])})
-    assert text.splitlines()[2].count("*") == 4
-
-
 def test_the_table_ticks_the_wishes_that_are_met():
     card = scorecard.measure(ENCODINGS["index"])
     row = scorecard.scorecard_table({"index": card}).rows["index"]

@@ -113,15 +113,6 @@ def test_cells_name_python_and_text_and_give_their_keys_back():
             protocol_cells(*arguments)
 
 
-def test_a_training_with_dropout_can_be_repeated():
-    cell = tiny(dropout=0.5)
-    before = torch.random.get_rng_state()
-    first, second = (text.train([cell])[0] for _ in range(2))
-    assert first["train_loss"] == second["train_loss"]
-    assert first["tuned_loss"] == second["tuned_loss"]
-    assert torch.equal(torch.random.get_rng_state(), before)
-
-
 def test_schedules_stretch_to_the_longest_context_and_leave_the_weights():
     cell = tiny(schedules=(*PROTOCOL["schedules"], *LATER))
     plain = text.model(cell)
@@ -194,9 +185,12 @@ def test_every_context_predicts_the_same_characters():
         text.windows(cell, letters[:64])
 
 
-def test_a_short_training_has_all_losses_and_is_repeatable():
-    cell = tiny(schedules=("linear", "yarn"))
-    (one,), (same,) = text.train([cell]), text.train([cell])
+def test_a_short_training_has_all_losses_and_can_be_repeated_even_with_dropout():
+    cell = tiny(schedules=("linear", "yarn"), dropout=0.5)
+    before = torch.random.get_rng_state()
+    one, same = (text.train([cell])[0] for _ in range(2))
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert one["train_loss"] == same["train_loss"]
     for kind in ("loss", "tuned_loss"):
         assert list(one[kind]) == ["as trained", "linear", "yarn"]
         assert all(set(found) == {"16", "64"} for found in one[kind].values())
@@ -204,19 +198,6 @@ def test_a_short_training_has_all_losses_and_is_repeatable():
     assert one["loss"] != one["tuned_loss"]
     assert one["steps"] == 6
     assert list(text.train([tiny("none")])[0]["loss"]) == ["as trained"]
-
-
-def test_the_model_learns_more_than_the_frequencies_of_characters():
-    (found,) = text.train([tiny(steps=150, learning_rate=1e-2, batch_size=16)])
-    counts = np.bincount(topics.read_topics().test) / len(topics.read_topics().test)
-    entropy = -sum(p * math.log(p) for p in counts if p)
-    assert found["loss"]["as trained"]["16"] < 0.95 * entropy
-
-
-def test_a_cell_whose_time_is_over_is_unfinished():
-    (found,) = text.train([tiny(most_seconds=1e-6)])
-    assert isinstance(found, TrainingError)
-    assert str(found).startswith("unfinished: 1e-06 seconds were over after 0 of 6 steps")
 
 
 @pytest.mark.usefixtures("short_search")

@@ -1,7 +1,5 @@
 """The command of the benchmark: its cells, what it trains of a tier, and what it says."""
 
-import re
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +7,8 @@ import pytest
 import torch
 
 from experiments.classification import train
-from posenc_book.bench import build, commands
+from posenc_book.bench import build
 from posenc_book.read.classification import protocol
-from posenc_book.records import records
-from posenc_book.records.settings import Settings
-from posenc_book.records.store import Store
 
 ONE_SET = ["--datasets", "BasicMotions", "--model", "patch", "--encodings", "none"]
 ONE_SET += ["--device", "cpu", "--out", "mine"]
@@ -52,29 +47,22 @@ def test_a_protocol_names_what_failed_now_and_before(call, stand_in):
     assert text.splitlines()[-1] == "training: 5 trained (0 failed), 0 were there"
 
 
-def test_a_protocol_says_how_many_trainings_it_lacks_and_how_long_they_take(call, stand_in):
-    stand_in(scores)
-    code, _, err = call(*ONE_SET)
-    assert code == 0
-    said = re.search(r"(\d+) training runs, (a few|\d[\d.]*) \w+ if none stops early", err)
-    assert said
-    assert int(said[1]) == 4 + protocol.TRAINING["resamples"]  # with the trials
-    assert "if none stops early" not in call(*ONE_SET)[2]
-
-
-def test_a_protocols_bar_counts_all_its_cells(call, stand_in):
-    stand_in(scores)
-    code, _, err = call(*ONE_SET, "--encodings", "none", "dft")
-    assert code == 0
-    assert re.findall(r"([a-z, ]+): +100%[^\r\n]* (\d+/\d+)", err)[-1] == ("training", "18/18")
-
-
-@pytest.mark.parametrize("option", ["workers", "stack"])
-def test_a_wrong_option_of_a_protocol_is_named_before_anything_is_read(call, monkeypatch, option):
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([*ONE_SET, "--workers", 0], "workers must be an integer of at least 1, got 0"),
+        ([*ONE_SET, "--stack", 0], "stack must be an integer of at least 1, got 0"),
+        (["--tier", 2, "--datasets", "Libras"], "tier 2 has none on Libras"),
+        (["--tier", 2, "--model", "patch"], "tier 2 has none of model patch"),
+        (["--tier", 3, "--encodings", "kerpel"], "'kerpel'; did you mean 'kerple'"),
+        (["--out", "/proc/mine"], "--out /proc/mine cannot be written"),
+    ],
+)
+def test_what_cannot_be_done_is_named_before_anything_is_read(call, monkeypatch, arguments, said):
     monkeypatch.setattr("posenc_book.data.load", lambda *_: pytest.fail("read"))
-    code, text, err = call(*ONE_SET, f"--{option}", 0)
+    code, text, err = call(*arguments)
     assert (code, text) == (2, "")
-    assert f"{option} must be an integer of at least 1, got 0" in err
+    assert said in err
 
 
 def test_a_slice_ends_where_the_next_training_would_not_fit(call, stand_in, monkeypatch):
@@ -110,39 +98,6 @@ def test_protocol_cells_couple_seed_and_resample(monkeypatch):
     assert [(c.seed, c.resample) for c in official] == [(r, 0) for r in range(5)]
 
 
-def slice_of(call, tmp_path, monkeypatch, seconds):
-    """Train a slice of a protocol with one small block, none of whose trainings is real."""
-    block = protocol.Block("patch", "PenDigits", ("none",))
-    monkeypatch.setattr(train, "blocks", lambda *_: [block])
-    monkeypatch.setattr("posenc_book.data.load", lambda *_: None)
-    monkeypatch.setattr(commands, "staged", lambda *_: commands.Summary())
-    monkeypatch.setattr(commands.estimate, "at_most", lambda *_: None)
-    monkeypatch.setattr(train, "deadline", lambda _: time.monotonic() + seconds)
-    return call("--device", "cpu", "--seconds", 1, "--out", tmp_path)
-
-
-def test_a_slice_says_by_how_much_it_overran_and_may(call, tmp_path, monkeypatch):
-    code, text, err = slice_of(call, tmp_path, monkeypatch, -7)
-    assert code == 0, err
-    over = re.search(r"the time is over, by (\d+) s: what has begun is trained to its end", text)
-    assert 7 <= int(over[1]) < 700
-    assert "may overrun by as long as one training takes; the same command goes on" in text
-    files = train.files(tmp_path, "PenDigits")
-    for path, seconds, seeds in ((files.trials, 20.0, 1), (files.results, 30.0, 5)):
-        cell, metrics = Settings("none", "patch", "PenDigits"), {"seeds_together": seeds}
-        Store(path).append(records.finished(cell, metrics, device="cpu", seconds=seconds))
-    text = slice_of(call, tmp_path, monkeypatch, -7)[1]
-    assert "as one training takes (of those stored here, up to 150 s); the same" in text
-    assert "the time is over" not in slice_of(call, tmp_path, monkeypatch, 900)[1]
-
-
-def test_a_tier_without_what_is_asked_for_is_named(call):
-    code, _, err = call("--tier", 2, "--datasets", "Libras")
-    assert code == 2
-    assert "tier 2 has none on Libras" in err
-    assert "tier 2 has none of model patch" in call("--tier", 2, "--model", "patch")[2]
-
-
 def test_a_variant_has_settings_and_a_file_of_its_own():
     block = next(b for b in protocol.TIERS[3] if b.variant == "large")
     cell = train.cells(block.dataset, block.model, "none", **block.changes)[0]
@@ -169,6 +124,7 @@ def test_named_encodings_are_trained_where_their_tier_has_them():
         (b.model, b.dataset, b.variant) for b in protocol.TIERS[3] if b.encodings == protocol.LATER
     ]
     assert {b.variant for b in train.blocks(3, names=["rotary"])} == {*protocol.VARIANTS}
+    assert train.blocks(1, "patch", ["rotary", "rotary"])[0].encodings == ("rotary",)
     both = train.blocks(3, names=["none", "window_statistics"])
     assert {*protocol.CONTROLS} < {b.variant for b in both}
     first = train.blocks(1, "patch", ["fire", "none"])
@@ -190,26 +146,3 @@ def test_the_control_of_window_statistics_is_none_with_richer_tokens():
     assert not [
         b for b in train.blocks(3, names=["posenc.encodings:ALiBi"]) if b.variant == block.variant
     ]
-
-
-def test_an_encoding_that_is_named_twice_is_trained_once():
-    assert train.blocks(1, "patch", ["rotary", "rotary"])[0].encodings == ("rotary",)
-
-
-def test_a_tier_refuses_an_encoding_that_nobody_knows():
-    with pytest.raises(ValueError, match="'kerpel'; did you mean 'kerple'"):
-        train.blocks(3, names=["kerpel"])
-
-
-def test_the_help_says_that_a_slice_may_overrun(call, capsys):
-    with pytest.raises(SystemExit):
-        call("--help")
-    text = " ".join(capsys.readouterr().out.split())
-    assert "what has begun is trained to its end" in text
-    assert "may overrun by as long as one training takes" in text
-
-
-def test_an_out_that_cannot_be_written_is_named_before_anything_is_done(call):
-    code, _, err = call("--out", "/proc/mine")
-    assert code == 2
-    assert "--out /proc/mine cannot be written" in err

@@ -77,11 +77,6 @@ class TestCells:
         assert train.last_trial(one, known).learning_rate == first.learning_rate
         assert train.tuned(one, known) is None
 
-    def test_convtran_is_another_model(self):
-        one = train.cell("RacketSports", "convtran", 1)
-        assert one.model.endswith(":ConvTran")
-        assert (one.n_layers, cell().model) == (1, "time_series")
-
 
 def record(one, accuracy):
     metrics = {"accuracy": 0.0, "validation_accuracy": accuracy, "validation_loss": 1.0}

@@ -66,13 +66,6 @@ def test_a_rehearsal_reads_no_unused_set_and_writes_no_result(capsys):
             command.main(wrong)
 
 
-def test_places_are_those_of_one_set(monkeypatch):
-    monkeypatch.setattr(train.data, "fingerprint", lambda _: "0123456789abcdef")
-    places = train.places_of("RacketSports", PLANNED | {("LSST", "none", 2): 1})
-    assert [n for _, n in places] == [3, 3, 3]
-    assert {one.dataset for one, _ in places} == {"RacketSports"}
-
-
 def test_sets_that_wait_for_a_gpu_have_their_places(monkeypatch):
     monkeypatch.setattr(train.data, "fingerprint", lambda _: "0123456789abcdef")
     options = command._parser().parse_args(["--sets", *plan.LONG, "--device", "cuda"])

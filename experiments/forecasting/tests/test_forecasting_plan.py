@@ -49,13 +49,6 @@ def test_a_file_of_ones_own_is_trained_as_the_plan_says():
     assert plan.TRAINING["tuning"]["seed"] == of_a_file.TRIAL_SEED
 
 
-def test_what_is_compared():
-    assert set(plan.UNITS) - set(plan.KEPT_APART) == set(plan.COUNTED)
-    assert (len(plan.UNITS), len(plan.COUNTED)) == (18, 14)
-    assert set(plan.CALENDARS) <= set(plan.UNITS)
-    assert len(plan.ENCODINGS) == 9
-
-
 def test_the_best_rate_by_validation_is_trained():
     one = replace(cell(steps=100), protocol="")
     tried = plan.trials(one)
@@ -84,10 +77,7 @@ def test_each_unit_has_a_file_and_the_driver_sees_one_store(tmp_path):
     done, failed = cell(steps=9), cell("etth1", steps=9)
     stores.append(record(done))
     stores.append(records.failed(failed, "no memory", device="cpu", seconds=0.1))
-    assert {p.name for p in tmp_path.glob("*.jsonl")} == {
-        "m3_yearly.jsonl",
-        "etth1.jsonl",
-    }
+    assert {p.name for p in tmp_path.glob("*.jsonl")} == {"m3_yearly.jsonl", "etth1.jsonl"}
     again = UnitStores(tmp_path, "", ["m3_yearly", "etth1"])
     again.refresh()
     assert again.finished(done.key)

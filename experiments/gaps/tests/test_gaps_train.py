@@ -15,7 +15,6 @@ from posenc_book.bench.language import named
 from posenc_book.data import repeats
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.gaps.protocol import HASH, PROTOCOL
-from posenc_book.records.hashes import hashed
 from posenc_book.records.store import Store
 
 TINY = {
@@ -25,8 +24,8 @@ TINY = {
 SET = "ItalyPowerDemand"
 
 
-def all_cells(**chosen):
-    return [cell for group in train.protocol_cells(**chosen).groups() for cell in group]
+def all_cells():
+    return [cell for group in train.protocol_cells().groups() for cell in group]
 
 
 def test_every_encoding_stands_on_every_set_under_both_clocks_with_every_seed():
@@ -55,17 +54,6 @@ def test_the_sets_are_those_of_a_rule_about_their_size():
     facts = {name: data.recorded_facts(name) for name in protocols.UP_TO_100}
     fit = [name for name, one in facts.items() if 15 <= one.length <= 51 and one.train <= 2000]
     assert sorted(fit) == sorted(PROTOCOL["datasets"])
-
-
-@pytest.mark.parametrize("key", PROTOCOL)
-def test_the_hash_is_that_of_all_that_decides(key):
-    assert hashed({**PROTOCOL, key: "another"}) != HASH
-    assert hashed(PROTOCOL) == HASH == "83b909ae0d89"
-
-
-def test_a_cell_that_differs_belongs_to_no_protocol():
-    other = train.cell(SET, "rotary", "times", 0, steps=500, resample=3)
-    assert (other.protocol, other.steps, other.resample) == ("", 500, 3)
 
 
 def parts_of(dataset, clock, seed):
@@ -102,28 +90,6 @@ def test_no_series_stands_in_both_parts(dataset):
     found = parts_of(dataset, "times", 2)
     kept = torch.cat([found.train.y.ravel(), found.validation.y.ravel()]).sort().values
     assert torch.equal(kept, torch.as_tensor(whole[0].y).sort().values)
-
-
-def test_another_seed_loses_other_steps():
-    masks = [
-        data.load(SET, "train", **train.cell(SET, "none", "times", seed).dataset_options).mask
-        for seed in (0, 1)
-    ]
-    assert not np.array_equal(*masks)
-
-
-def test_some_of_it_is_chosen_by_name_and_seed():
-    cells = all_cells(datasets=[SET], encodings=["rotary", "none"], seeds=2)
-    assert {(c.dataset, c.encoding, c.seed) for c in cells} == {
-        (SET, name, seed) for name in ("rotary", "none") for seed in (0, 1)
-    }
-    for wrong, what in (
-        ({"datasets": ["LSST"]}, "dataset must be one of .* got 'LSST'"),
-        ({"encodings": ["alibi"]}, "encoding must be one of"),
-        ({"seeds": 6}, "seeds must be at most 5, got 6"),
-    ):
-        with pytest.raises(ValueError, match=what):
-            train.protocol_cells(**wrong)
 
 
 def test_the_command_trains_what_is_missing_and_goes_on(capsys, tmp_path, monkeypatch):

@@ -1,7 +1,5 @@
 """The length-generalisation lab: its protocol, its training, its tests, and the command."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -11,16 +9,13 @@ from experiments.lengths import train as lab
 from experiments.lengths.train import LabSettings, tier_cells
 from posenc.encodings import RoVE
 from posenc_book.bench import jobs, language, local
-from posenc_book.bench.driver import Driver
 from posenc_book.bench.language import Clock
-from posenc_book.bench.seeded import SeedBySeed
 from posenc_book.bench.train import TrainingError
 from posenc_book.data import tasks as length_tasks
 from posenc_book.read import results
 from posenc_book.read.lengths import plan_message
 from posenc_book.read.lengths.plan import ENCODINGS, FIRST, HASH, PROTOCOL, Encoding, trainings
 from posenc_book.records import labels
-from posenc_book.records.settings import key
 from posenc_book.records.store import Store
 
 TINY = {
@@ -129,13 +124,6 @@ def test_a_changed_cell_is_of_no_protocol_and_has_another_key():
     cells = [tiny(), tiny(n_test=21), tiny(tested=(5,)), tiny(seed=1), tiny("reverse"),
              tiny(encoding=Encoding("rotary", random=True)), tiny(most_seconds=5)]  # fmt: skip
     assert len({cell.key for cell in cells}) == len(cells)
-
-
-def test_a_record_gives_its_key_back_and_holds_no_setting_of_others():
-    stored = json.loads(json.dumps(tiny().stored()))
-    assert LabSettings(**stored).key == tiny().key
-    assert not {"patch", "epochs", "max_cases", "validation", "norm"} & set(stored)
-    assert {"trained", "tested", "steps", "encoding_source", "dataset_source"} <= set(stored)
 
 
 @pytest.mark.parametrize(
@@ -250,29 +238,6 @@ def test_a_loss_that_is_not_finite_fails(monkeypatch):
 # -- the engine and the command --------------------------------------------------------------------
 
 
-def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
-    store = Store(tmp_path / "lab.jsonl")
-
-    def run(n):
-        cells = SeedBySeed(tiny, [("copy", FIRST[2])], range(n))
-        return Driver(cells, store, local.SerialEngine(), device="cpu", train=lab.train).run(
-            Quiet()
-        )
-
-    assert run(1).trained == 1
-    summary = run(3)
-    assert (summary.trained, summary.skipped, summary.failed) == (2, 1, 0)
-    assert sorted(r["seed"] for r in store) == [0, 1, 2]
-
-
-class Quiet:
-    def skip(self, n):
-        pass
-
-    def add(self, n, failed, running):
-        pass
-
-
 @pytest.fixture
 def small(monkeypatch):
     """Make the protocol small, and run its cells in this process."""
@@ -311,16 +276,7 @@ def test_the_command_trains_the_message_by_its_own_plan(call, tmp_path):
 
 @pytest.mark.usefixtures("small")
 def test_the_command_names_unfinished_cells_and_tries_them_again_when_told(call, monkeypatch):
-    arguments = [
-        "--tasks",
-        "copy",
-        "--encodings",
-        "none",
-        "--seeds",
-        1,
-        "--out",
-        "lab.jsonl",
-    ]
+    arguments = ["--tasks", "copy", "--encodings", "none", "--seeds", 1, "--out", "lab.jsonl"]
     monkeypatch.setitem(PROTOCOL["settings"], "most_seconds", 1e-6)
     code, out, _ = call(*arguments)
     assert code == 1
@@ -333,32 +289,14 @@ def test_the_command_names_unfinished_cells_and_tries_them_again_when_told(call,
     assert "1 cells trained, 1 of them failed or unfinished" in out
 
 
-@pytest.mark.usefixtures("small")
-def test_the_command_says_what_changed_code_trains_anew(call, tmp_path):
-    arguments = ["--tasks", "copy", "--encodings", "none", "--seeds", 1, "--out", "l.jsonl"]
-    assert "trained anew" not in call(*arguments)[1]
-    path = tmp_path / "l.jsonl"
-    (record,) = Store(path)
-    record["settings"]["encoding_source"] = "0" * 16
-    path.write_text(json.dumps(record | {"key": key(record["settings"])}) + "\n")
-    _, out, _ = call(*arguments)
-    assert "1 stored training run with earlier code of the encoding none is trained anew." in out
-    assert "1 cells trained" in out
-
-
-def test_wrong_names_end_the_command_before_any_training(call):
-    code, _, err = call("--tier", 5)
-    assert code == 2
-    assert "tier must be one of 1, 2, 3, 4" in err
-    assert call("--tasks", "coppy")[0] == 2
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--repairs", "--tasks", "copy"], "--repairs is a protocol without tiers"),
         (["--message", "--tier", "2"], "--message is a protocol without tiers"),
         (["--message", "--repairs"], "--repairs and --message are two protocols"),
+        (["--tier", "5"], "tier must be one of 1, 2, 3, 4"),
+        (["--tasks", "coppy"], "task must be one of copy"),
         (["--out", "/dev/full"], "must be a regular file, is a device"),
     ],
 )
@@ -366,13 +304,6 @@ def test_what_cannot_be_done_is_said_before_anything_is_trained(call, arguments,
     code, out, err = call(*arguments)
     assert (code, out) == (2, "")
     assert said in err
-
-
-def test_the_help_says_that_a_slice_may_overrun(call, capsys):
-    with pytest.raises(SystemExit):
-        call("--help")
-    text = " ".join(capsys.readouterr().out.split())
-    assert "may overrun by as long as one training takes" in text
 
 
 def test_stored_settings_give_their_keys_back():

@@ -1,7 +1,5 @@
 """The trainings that ask why levels differ: their cells are those that are stored."""
 
-import pytest
-
 from experiments.levels import __main__ as command
 from experiments.levels import train
 from posenc_book.read import results
@@ -16,9 +14,3 @@ def test_the_cells_are_those_that_are_stored():
 def test_more_seeds_than_the_protocol_has_are_refused(capsys, tmp_path):
     assert command.main(["--seeds", "4", "--out", str(tmp_path / "levels.jsonl")]) == 2
     assert "seeds must be at most 3, got 4" in capsys.readouterr().err
-
-
-def test_the_help_says_what_is_trained(capsys):
-    with pytest.raises(SystemExit):
-        command.main(["--help"])
-    assert "one thing changed at a time" in capsys.readouterr().out

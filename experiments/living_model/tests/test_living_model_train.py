@@ -50,11 +50,6 @@ def test_bytes_are_off_by_half_a_step_at_most():
         assert (np.abs(one - back[key]) <= 0.5001 * step).all(), key
 
 
-def test_what_is_no_script_of_weights_is_said():
-    with pytest.raises(ValueError, match="script must be a call of posencLiving, got 'alert"):
-        living.unpacked("alert(1)")
-
-
 def test_a_training_writes_weights_and_readings(tmp_path, monkeypatch):
     monkeypatch.setitem(train.PLAN, "steps", 2)
     monkeypatch.setitem(train.PLAN, "windows", 3)

@@ -79,11 +79,6 @@ def test_a_training_is_stored_and_not_made_again(tmp_path, monkeypatch, capsys):
     assert "invalid choice: 'alibi'" in capsys.readouterr().err
 
 
-def test_an_encoding_that_the_plan_lacks_is_said():
-    with pytest.raises(ValueError, match=r"encoding must be one of .*got 'rope'"):
-        train.run("rope", 0, {})
-
-
 def test_paper_that_is_hidden_changes_nothing_where_offsets_alone_count():
     for encoding, same in {"axial": True, "mixed": True, "none": True, "sinusoid": False}.items():
         torch.manual_seed(0)

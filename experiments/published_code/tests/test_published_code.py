@@ -246,12 +246,6 @@ def test_the_commit_is_known_or_the_folder_is_refused(found, tmp_path):
         checkout.survey(found["folder"], seconds=0)
 
 
-def test_a_checkout_that_git_cannot_read_is_named(tmp_path):
-    (tmp_path / ".git").write_text("no repository")
-    with pytest.raises(ValueError, match=rf"^folder must be .* git can read, got {tmp_path}: "):
-        checkout.commit_of(tmp_path)
-
-
 def test_changes_and_the_address_of_a_checkout_are_seen(tmp_path):
     folder = written(tmp_path / "a", ["x = 1"])
     git = ["git", "-C", str(folder)]
@@ -276,18 +270,3 @@ def test_the_command_replaces_what_it_knew_of_a_repository(tmp_path):
     assert found == [("a", commits[1]), ("b", commits[2])]
     assert commits[0] != commits[2]
     assert {"date", "torch", "python", "missing"} <= stored[0].keys()
-
-
-@pytest.mark.parametrize(
-    "arguments", [["modules"], ["across", "--checkout", "."], ["something"], []]
-)
-def test_the_command_refuses_what_does_not_go_together(arguments, capsys):
-    with pytest.raises(SystemExit):
-        main([*arguments, "--out", "x"])
-    assert "usage" in capsys.readouterr().err
-
-
-def test_a_folder_that_is_no_checkout_is_an_error_of_one_line(tmp_path, capsys):
-    given = ["modules", "--checkout", str(tmp_path), "--out", str(tmp_path / "x.json")]
-    assert main(given) == 2
-    assert "folder must be that of a git checkout" in capsys.readouterr().err

@@ -72,14 +72,6 @@ def test_the_probe_gives_the_start_of_the_same_model(make_cell):
     np.testing.assert_allclose(np.subtract(moved["after"], moved["before"]), 1, atol=2e-4)
 
 
-def test_the_grid_has_every_encoding_length_and_width():
-    grid = kernels.KernelGrid(kernels.ENCODINGS, (16, 32), (16, 32))
-    cells = [cell for group in grid.groups() for cell in group]
-    assert len(cells) == len(grid) == 40
-    assert len({cell.key for cell in cells}) == 40
-    assert {cell.d_ff for cell in cells} == {32, 64}
-
-
 def test_the_command_plans_what_is_stored():
     grid = kernels.KernelGrid(kernels.ENCODINGS, kernels.LENGTHS, kernels.WIDTHS)
     planned = {(c.encoding, c.dataset_options["length"], c.d_model) for (c,) in grid.groups()}

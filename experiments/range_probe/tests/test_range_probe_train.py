@@ -13,7 +13,6 @@ from posenc_book.bench import extrapolation, local
 from posenc_book.bench.train import train
 from posenc_book.read.range_probe import protocol as probes
 from posenc_book.read.range_probe.protocol import DISTANCES, OTHERS, PROTOCOL, SIZED, Variant
-from posenc_book.records.hashes import hashed
 from posenc_book.records.store import Store
 
 TINY = {
@@ -39,12 +38,6 @@ def test_every_size_stands_at_every_distance_and_all_encodings_at_one():
     assert sorted({cell.seed for cell in cells}) == list(range(10))
 
 
-def test_the_hash_belongs_to_the_protocol(monkeypatch):
-    assert probes.HASH == "fde44aa7ea61"
-    monkeypatch.setitem(PROTOCOL["settings"], "learning_rate", 0.1)
-    assert hashed(PROTOCOL) != probes.HASH
-
-
 def test_a_seed_has_series_and_a_split_of_its_own_the_same_for_every_encoding():
     one, other = cell(SIZED[0], 1, 0), cell(SIZED[3], 1, 0)
     assert one.dataset_options == other.dataset_options
@@ -53,12 +46,6 @@ def test_a_seed_has_series_and_a_split_of_its_own_the_same_for_every_encoding():
     series = [data.load("range_probe", "train", **c.dataset_options).x for c in (one, again)]
     assert series[0].shape == (4000, 32, 2)
     assert not np.array_equal(*series)
-
-
-def test_labels_are_unique_and_say_what_differs():
-    labels = [variant.label for variant in SIZED + OTHERS]
-    assert len(set(labels)) == len(labels)
-    assert {"none", "dft", "dft (loud)", "sinusoidal (unit)", "dft (loud, alias)"} <= set(labels)
 
 
 def test_some_of_it_is_chosen_by_name_distance_and_seed():
@@ -129,10 +116,3 @@ def test_the_command_trains_what_is_missing_and_goes_on(capsys, tmp_path):
     assert json.dumps(records[0]["settings"]["test_lengths"]) == "[32, 64, 128]"
     assert command.main([*arguments, "--seeds", "2"]) == 0
     assert "2 cells trained, 0 of them failed or unfinished; 2 were" in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("small")
-def test_a_wrong_name_ends_the_command_before_any_training(capsys, tmp_path):
-    assert command.main(["--encodings", "nope", "--out", "made/probes.jsonl"]) == 2
-    assert "encoding must be one of" in capsys.readouterr().err
-    assert not (tmp_path / "made" / "probes.jsonl").exists()

@@ -92,9 +92,3 @@ def test_a_name_that_is_not_stored_is_refused():
         read.errors("etth1", "patches")
     with pytest.raises(ValueError, match="order must be one of"):
         read.errors("etth1", "linear", "reversed")
-
-
-def test_a_missing_file_says_what_makes_it(monkeypatch, tmp_path):
-    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    with pytest.raises(ValueError, match=r"python -m experiments\.shuffled makes it"):
-        read.load_shuffled()

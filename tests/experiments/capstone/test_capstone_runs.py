@@ -5,7 +5,6 @@ import inspect
 import json
 
 import nbformat
-import numpy as np
 import pytest
 import torch
 from sitefiles import ROOT
@@ -101,8 +100,3 @@ def test_the_story_of_the_page_holds_in_the_stored_seeds():
     assert (far["YaRN"] > far["as trained"]).all()
     assert (far["YaRN, practised"] > far["YaRN"]).all()
     assert far["YaRN, practised"].mean() > far["as trained, practised"].mean()
-
-
-def test_rows_of_a_table_hold_mean_and_range():
-    rows = read.rows_of({"a": np.array([[1.0, 0.5], [0.8, 0.1]])}, [32, 128])
-    assert rows == {"a": {"32 symbols": "90% [80%, 100%]", "128 symbols": "30% [10%, 50%]"}}

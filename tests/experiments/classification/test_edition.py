@@ -121,20 +121,15 @@ def one_by_one(monkeypatch):
 
 
 @pytest.mark.usefixtures("one_by_one")
-def test_sets_with_further_encodings_are_a_kind_of_their_own(folder):
-    add(folder, "Plane", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
+@pytest.mark.parametrize("kind", ["others", "later"])
+def test_sets_with_further_encodings_are_a_kind_of_their_own(folder, kind):
+    further = families.FAMILIES[kind]
+    add(folder, "Plane", encodings=(*protocols.ENCODINGS, *further))
     edition.write_edition(edition.make_edition("x", "y"))
-    assert edition.read_edition().sets == {"patch": ("Plane", "Trace"), "patch, others": ("Plane",)}
-    assert edition2.load_grid("patch", encodings=("none", "t5")).datasets == ("Plane",)
+    sets = {"patch": ("Plane", "Trace"), f"patch, {kind}": ("Plane",)}
+    assert edition.read_edition().sets == sets
+    assert edition2.load_grid("patch", encodings=("none", further[0])).datasets == ("Plane",)
     assert edition2.load_grid("patch", encodings=("none", "dft")).datasets == ("Plane", "Trace")
-
-
-@pytest.mark.usefixtures("one_by_one")
-def test_later_encodings_are_a_kind_of_their_own(folder):
-    add(folder, "Plane", encodings=(*protocols.ENCODINGS, *protocols.LATER))
-    edition.write_edition(edition.make_edition("x", "y"))
-    assert edition.read_edition().sets == {"patch": ("Plane", "Trace"), "patch, later": ("Plane",)}
-    assert edition2.load_grid("patch", encodings=("none", "kerple")).datasets == ("Plane",)
 
 
 @pytest.mark.usefixtures("folder")

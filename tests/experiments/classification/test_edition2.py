@@ -89,15 +89,9 @@ def test_a_set_decides_if_it_beats_the_largest_class_and_an_encoding_beats_none(
     assert (two.yes, two.reason) == (False, "no encoding is above none by more than luck")
     assert [d.learned for d in (one, two, three)] == [True, True, False]
     assert three.reason == "nothing is above the largest class by more than luck"
-
-
-def test_gains_are_judged_where_something_is_learned_and_ranks_where_a_set_decides():
-    resamples = np.arange(5) / 1000
-    good = np.stack([0.5 + resamples, 0.6 + resamples, 0.5 + resamples])
-    same = np.stack([0.5 + resamples] * 3)
-    found = grid([good, same, good - 0.4], floor=0.3)
-    assert edition2.learned(found).datasets == ("set 0", "set 1")
-    assert edition2.deciding(found).datasets == ("set 0",)
+    found = grid([good, same, guessing], floor=0.3)
+    assert edition2.learned(found).datasets == ("set 0", "set 1")  # gains are judged there
+    assert edition2.deciding(found).datasets == ("set 0",)  # and ranks here
 
 
 def test_sets_that_share_series_are_one_unit():
@@ -131,17 +125,17 @@ def simulated(gain, spread, n_sets=30, seed=0):
 
 @pytest.mark.parametrize(
     ("gain", "spread", "answer"),
-    [(0.05, 0.02, "ahead"), (-0.05, 0.02, "behind"), (0.0, 0.005, "equal")],
+    [
+        (0.05, 0.02, "ahead"),
+        (-0.05, 0.02, "behind"),
+        (0.0, 0.005, "equal"),
+        (0.0, 0.3, "undecided"),
+    ],
 )
 def test_answers_are_found_where_they_are_planted(gain, spread, answer):
     found = edition2.gains(simulated(gain, spread))
     assert [one.answer for one in found] == [answer] * 2
     assert found[0].effect.mean >= found[1].effect.mean
-
-
-def test_what_the_data_cannot_tell_stays_open():
-    found = edition2.gains(simulated(0.0, 0.3, n_sets=6, seed=3))
-    assert {one.answer for one in found} == {"undecided"}
 
 
 def test_a_ranking_puts_the_planted_order_first():
@@ -166,24 +160,6 @@ def test_the_protocol_is_frozen():
     assert f"## Analysis: `{analysis.HASH}`" in PAGE
 
 
-def test_the_plan_lists_the_sets_in_the_order_of_their_lengths():
-    assert protocols.DATASETS == protocols.UP_TO_100 + protocols.ABOVE_100
-    assert (len(protocols.UP_TO_100), len(protocols.UP_TO_275)) == (19, 13)
-
-
-def test_trainings_on_a_gpu_and_on_a_processor_differ_by_luck_as_a_dated_entry_says():
-    gpu = {one["key"]: one["metrics"]["accuracy"] for one in results.load_records("second-Adiac")}
-    again = results.load_records("agreement-Adiac")
-    ahead = np.array([gpu[one["key"]] - one["metrics"]["accuracy"] for one in again])
-    effect = friedman.effect(ahead)
-    said = f"{-100 * effect.mean:.1f} points lower on average, with a 95 % interval of "
-    said += f"{100 * effect.low:.1f} to {100 * effect.high:+.1f}; a pair differs by "
-    said += f"{100 * ahead.std(ddof=1):.1f} points"
-    assert said in PAGE
-    assert len(again) == 24
-    assert effect.low < 0 < effect.high
-
-
 def test_the_tiers_hold_each_set_once_and_only_known_ones():
     for tier, blocks in protocols.TIERS.items():
         named = [(block.model, block.dataset, block.variant) for block in blocks]
@@ -194,62 +170,20 @@ def test_the_tiers_hold_each_set_once_and_only_known_ones():
 
 
 def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart():
-    third = protocols.TIERS[3]
     assert {*protocols.ENCODINGS, *protocols.OTHERS} == set(encodings.names())
-    assert {"transformer_xl", "deberta", "kerple", "dywpe"} <= {*protocols.LATER}
     assert {*protocols.LATER} <= {*encodings.names("series")} - {*encodings.names()}
-    assert not {*protocols.LATER} & {
-        e for tier in (1, 2) for b in protocols.TIERS[tier] for e in b.encodings
-    }
-    assert {b.encodings for b in third if not b.variant} == {protocols.OTHERS, protocols.LATER}
-    fourth = protocols.TIERS[4]
-    varied = third + fourth
+    plain = {b.encodings for b in protocols.TIERS[3] if not b.variant}
+    assert plain == {protocols.OTHERS, protocols.LATER}
     for variant in protocols.VARIANTS:
-        blocks = [b for b in varied if b.variant == variant]
+        blocks = [b for b in protocols.TIERS[3] + protocols.TIERS[4] if b.variant == variant]
         assert {(b.model, b.dataset) for b in blocks} == {
             (model, name) for model in ("patch", "time_series") for name in protocols.VARIED
         }
         assert {b.encodings for b in blocks} == {protocols.COMPARED[variant]}
-    others = {
-        (tier, model): tuple(
-            b.dataset
-            for b in protocols.TIERS[tier]
-            if (b.model, b.encodings) == (model, protocols.OTHERS)
-        )
-        for tier in (3, 4)
-        for model in ("time_series", "patch")
-    }
-    assert others[3, "time_series"] == protocols.VARIED
-    assert others[3, "patch"] == protocols.UP_TO_100
-    assert others[3, "patch"] + others[4, "patch"] == protocols.DATASETS
-    assert {(b.model, b.variant, b.encodings) for b in fourth} == {
-        ("time_series", "", protocols.ENCODINGS),
-        ("patch", "", protocols.OTHERS),
-        ("time_series", "large", protocols.COMPARED["large"]),
-        ("time_series", "", protocols.LATER),
-        ("time_series", "window-statistics", protocols.BASELINE),
-    }
-
-
-@pytest.mark.parametrize(("tier", "model"), [(3, "patch"), (4, "time_series")])
-def test_the_later_encodings_extend_a_tier_behind_all_else(tier, model):
-    blocks = protocols.TIERS[tier]
-    later = [b for b in blocks if b.encodings == protocols.LATER]
-    controls = [b for b in blocks if b.variant in protocols.CONTROLS]
-    assert [*blocks[-len(later + controls) :]] == later + controls
     nine = {*protocols.VARIED} - {"MelbournePedestrian"}  # it has missing steps
-    assert {(b.model, b.dataset) for b in later} == {(model, name) for name in nine}
-    assert {(b.model, b.dataset) for b in controls} == {(model, name) for name in nine}
-    assert {b.encodings for b in controls} == {protocols.BASELINE}
-    lines = PAGE.splitlines()
-    entry, control = (line for line in lines if line.startswith(f"| {tier}, extension |"))
-    token = {"patch": "a patch", "time_series": "a step"}[model]
-    assert f"| {token} | plain |" in entry
-    assert all(f"`{name}`" in entry for name in protocols.LATER)
-    assert "| statistics of a window as channels of the input | `none` |" in control
-    tier_itself = [line for line in lines if line.startswith(f"| {tier} |")]
-    assert len(tier_itself) >= 3
-    assert not any(f"`{name}`" in line for line in tier_itself for name in protocols.LATER)
+    for tier in (3, 4):
+        later = [b for b in protocols.TIERS[tier] if b.encodings == protocols.LATER]
+        assert {b.dataset for b in later} == nine
 
 
 def test_the_page_counts_the_trainings_of_each_kind():

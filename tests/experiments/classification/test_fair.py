@@ -8,7 +8,7 @@ import pytest
 from posenc_book.read import results
 from posenc_book.read.classification import fair
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.statistics import equality, power
+from posenc_book.statistics import power
 
 SETS = [("PenDigits", "time_series"), ("PenDigits", "patch"), ("SmoothSubspace", "patch")]
 
@@ -29,9 +29,6 @@ def test_a_set_that_is_not_complete_is_named(monkeypatch):
     monkeypatch.setattr(results, "load_records", lambda _: [])
     with pytest.raises(ValueError, match="PenDigits lacks 55, such as none with seed 0"):
         fair.accuracies("PenDigits", "patch")
-
-
-def test_an_unknown_model_is_named():
     with pytest.raises(ValueError, match="model must be one of patch, time_series"):
         fair.accuracies("PenDigits", "steps")
 
@@ -65,15 +62,6 @@ def test_validation_curves_never_fall_and_end_at_the_best():
     assert best["none"][-1] == pytest.approx(100 * np.mean(stored))
 
 
-def test_a_method_stands_beside_what_needs_no_training():
-    beside = fair.beside("SmoothSubspace", "patch")
-    assert list(beside) == ["largest class", "1-NN", "MiniRocket", "no encoding", "best encoding"]
-    scores = fair.accuracies("SmoothSubspace", "patch")
-    best = max(scores[name].mean() for name in protocols.ENCODINGS[1:])
-    assert beside["best encoding"] == pytest.approx(best)
-    assert beside["largest class"] == pytest.approx(100 / 3)
-
-
 def test_encodings_that_do_nothing_gain_nothing_on_average():
     gains = fair.gains_of_nothing(np.random.default_rng(0), 2.0, n_sets=4000, n_encodings=3)
     assert gains.shape == (3, 4000)
@@ -83,46 +71,8 @@ def test_encodings_that_do_nothing_gain_nothing_on_average():
     assert abs(gains.mean()) < 0.1
 
 
-def test_a_column_holds_the_mean_of_each_row():
-    rows = fair.mean_column({"a": [0.5, 1.0], "b": 2.0}, "share", digits=2)
-    assert rows == {"a": {"share": "0.75"}, "b": {"share": "2.00"}}
-
-
 def test_scatter_is_pooled():
     assert fair.scatter({"a": np.array([0.0, 2.0]), "b": np.array([5.0, 5.0])}) == 1.0
-
-
-def test_six_gains_from_nothing():
-    gains = fair.points_from_nothing()
-    assert len(gains) == 6
-    assert min(gains.values()) > 1
-    smooth = fair.accuracies("SmoothSubspace", "patch")["none"]
-    assert gains["another split, same model"] == smooth.max() - smooth.min()
-
-
-def test_what_was_recorded_of_leaks():
-    twins, windows = fair.twins(), fair.random_windows()
-    assert twins.loc["PowerCons", "twins"] == "67 of 180"
-    assert twins.loc["Libras", "twins"] == "19 of 180"
-    assert (twins["on twins"] == "100.0").all()
-    assert windows.loc["SMD", "by time"] == ""
-    assert float(windows.loc["MSL", "at random"]) > float(windows.loc["MSL", "whole groups"])
-
-
-def test_rules_are_those_of_the_protocol():
-    rules = {name: row["what the protocol does"] for name, row in fair.rules().items()}
-    settings = protocols.TRAINING["settings"]
-    assert f"{settings['least_steps']} to {settings['steps']:,} steps" in rules["too few steps"]
-    assert rules["one split, one seed"].startswith(f"{protocols.TRAINING['resamples']} resamples")
-
-
-def test_sets_that_share_series_are_one_unit():
-    assert fair.n_units() == 38 - 1 - 2 - 1
-
-
-def test_accuracies_stand_by_split_with_their_mean():
-    rows = fair.by_split({"one": np.array([90.0, 80.0, 85.0])})
-    assert rows == {"one": {"official": "90.0", "1": "80.0", "2": "85.0", "mean": "85.0"}}
 
 
 def test_chances_grow_with_the_gain_and_with_the_sets():
@@ -133,13 +83,3 @@ def test_chances_grow_with_the_gain_and_with_the_sets():
     assert list(rows["12 sets"]) == ["gain 0.5", "gain 3"]
     assert found["12 sets"][0] < found["30 sets"][0]
     assert all(small < large for small, large in found.values())
-
-
-def test_a_study_is_judged_by_its_two_p_values():
-    gains = {"large": np.full(30, 5.0) + np.arange(30) / 10}
-    equal = {"large": equality.tost(gains["large"], margin=1.0)}
-    rows = fair.judged(gains, {"large": 0.001}, equal, lambda p, q: f"{p} and {q > 0.5}")
-    assert rows["large"]["p, differ"] == "0.001"
-    assert rows["large"]["p, equal (TOST)"] == "1.000"
-    assert "better 1.00" in rows["large"]["worse / equal / better"]
-    assert rows["large"]["answer"] == "0.001 and True"

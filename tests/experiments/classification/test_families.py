@@ -65,16 +65,6 @@ def test_a_family_is_read_where_all_encodings_are_whole(tmp_path, monkeypatch):
     assert families.load_family("others", "patch", every=True).datasets == ("Plane", "Adiac")
 
 
-def test_rows_have_both_questions_and_are_empty_where_nothing_is_whole(monkeypatch):
-    monkeypatch.setattr(families, "load_family", lambda *_, **__: grid(0.05, {"t5": 0.09}))
-    row = families.family_rows("others", ["patch"])["t5"]
-    assert row["patches, over none (8)"].startswith(("+8.9", "+9.0", "+9.1"))
-    assert "ahead" in row["patches, over none (8)"]
-    assert "ahead" in row["patches, over the ten"]
-    monkeypatch.setattr(families, "load_family", lambda *_, **__: None)
-    assert families.family_rows("later") == {}
-
-
 def test_answers_have_the_gain_of_every_unit_beside_the_verdict(monkeypatch):
     monkeypatch.setattr(families, "load_family", lambda *_, **__: grid(0.05, {"t5": 0.09}))
     points, gains = families.answers("others", ["patch"])["patches"]

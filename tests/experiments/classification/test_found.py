@@ -1,7 +1,6 @@
 """What the chapter on the benchmark gathers is what is stored."""
 
 import functools
-import re
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from posenc_book.data.units import unit_of
 from posenc_book.figures import benchmark as figures
 from posenc_book.read.classification import edition, edition2, found
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.statistics import friedman
 from posenc_book.statistics import summary as statistics
 from posenc_book.teaching import plots
 
@@ -68,11 +66,6 @@ def test_every_set_of_the_edition_has_a_column_and_no_other():
     assert list(found.levels()) == list(gains_by_set())
 
 
-def test_rotary_is_no_encoding_where_a_series_is_one_token():
-    one = gains_by_set()["PenDigits", "patches"]["rotary"]
-    assert (one.mean, one.low, one.high) == (0, 0, 0)
-
-
 def test_levels_hold_the_best_encoding_and_its_name():
     for (name, tokens), level in found.levels().items():
         grid = found.grids()[tokens].only([name])
@@ -87,40 +80,11 @@ def test_sets_that_share_series_are_planned_as_one():
     assert found.n_units("time_series") == len(protocols.UP_TO_100 + protocols.UP_TO_275) - 4
 
 
-def test_progress_counts_trainings_and_trials():
-    sets = edition.read_edition().sets
-    cells = 5 * len(protocols.ENCODINGS) + 4 * len(protocols.ENCODINGS)
-    for model, tokens in found.TOKENS.items():
-        row = found.progress()[tokens]
-        assert row["runs, trials included"] == cells * len(sets[model])
-        assert row["whole sets"].startswith(f"{len(sets[model])} of ")
-
-
-def test_gains_by_length_are_measured_at_the_same_step():
-    steps, gains = found.gains_by_length("PenDigits", "patch")
-    assert gains.shape == (len(protocols.ENCODINGS) - 1, len(steps))
-    rotary = protocols.ENCODINGS.index("rotary") - 1
-    assert np.abs(gains[rotary]).max() == 0
-
-
-def test_every_training_of_the_edition_says_when_it_was_best():
-    most, every = protocols.TRAINING["settings"]["steps"], 50
-    for model, tokens in found.TOKENS.items():
-        steps = found.best_steps()[tokens]
-        assert len(steps) == found.grids()[tokens].scores.size, model
-        assert ((steps > 0) & (steps <= most) & (steps % every == 0)).all()
-
-
 def test_costs_name_every_encoding_and_fixed_tables_add_nothing():
     costs = found.costs()
     assert list(costs) == list(protocols.ENCODINGS[1:])
     assert costs["sinusoidal"]["parameters added"] == 0 < costs["learnable"]["parameters added"]
     assert all(one["time of a step"] > 0 for one in costs.values())
-
-
-def test_the_smallest_p_of_the_chapter_is_that_of_the_test():
-    for n in (2, 5, 9):
-        assert friedman.wilcoxon(np.arange(1.0, n + 1)).p_value == pytest.approx(2 / 2**n)
 
 
 @pytest.fixture
@@ -199,25 +163,3 @@ def test_tokens_are_counted_from_the_lengths_of_series():
         means = [one.mean for one in gains_by_set()[name, tokens].values()]
         assert n == found.n_tokens(name, tokens)
         assert (mean, low, high) == (np.mean(means), min(means), max(means))  # rounded alike
-
-
-def test_the_figure_of_tokens_has_a_point_for_every_set(drawn):
-    rows = found.by_tokens()
-    figures.by_tokens(rows)
-    [(figure, words)] = drawn
-    drawn_sets = [len(bars[0].get_xdata()) for bars in figure.axes[0].containers]
-    assert sum(drawn_sets) == len(rows)
-    counts = [int(n) for n in re.findall(r"(\d+) sets? of", words["alt"])]
-    assert sum(counts) == len(rows)
-    assert "-0.0" not in words["alt"]
-
-
-def test_the_figures_of_levels_have_a_row_for_every_set(drawn):
-    levels = found.levels()
-    for tokens in ("steps", "patches"):
-        figures.levels(levels, tokens)
-        rivals = [one for (_, kind), one in levels.items() if kind == tokens]
-        wins = sum(one["MiniRocket"] > max(one["encodings"]) for one in rivals)
-        assert f"MiniRocket on {wins}," in drawn[-1][1]["alt"]
-    rows = [len(figure.axes[0].get_yticks()) for figure, _ in drawn]
-    assert rows == [sum(kind == tokens for _, kind in levels) for tokens in ("steps", "patches")]

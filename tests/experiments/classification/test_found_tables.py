@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from posenc_book.read.classification import edition2, found, found_tables
-from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.edition2 import Accuracies
 from posenc_book.statistics.summary import Interval
-from posenc_book.teaching.table import Table
 
 pytestmark = pytest.mark.usefixtures("read_once")
-CURVES = {"one": (np.array([50, 200, 1000]), np.array([[1.0, 2.0, 3.0], [0.0, 4.0, -1.0]]))}
 
 
 def as_interval(low, high):
@@ -40,61 +37,6 @@ def test_a_rival_is_ahead_where_it_beats_every_encoding():
     }
     for name, of_set in found.levels().items():
         assert of_set["the best of ten"] == max(of_set["encodings"]) >= of_set["the sinusoid"], name
-
-
-def test_steps_and_patches_stand_beside_each_other():
-    rows, levels = found_tables.steps_and_patches(), found.levels()
-    both = [name for name, t in levels if t == "steps" and (name, "patches") in levels]
-    assert list(rows) == [*both, f"mean of {len(both)}"]
-    some = found_tables.steps_and_patches(both[:2])
-    assert list(some) == [*both[:2], f"mean of {len(both)}"]
-    assert all(some[name] == rows[name] for name in some)
-    *named, (_, means) = rows.items()
-    none = np.mean([float(row["steps, none"]) for _, row in named])
-    assert float(means["steps, none"]) == pytest.approx(none, abs=0.1)
-    for name, row in named:
-        steps, patches = levels[name, "steps"], levels[name, "patches"]
-        assert row["steps, none"] == f"{steps['none']:.1f}"
-        assert row["steps, mean of ten"] == f"{steps['encodings'].mean():.1f}"
-        assert row["steps, best − worst"] == f"{np.ptp(steps['encodings']):.1f}"
-        assert row["patches, none"] == f"{patches['none']:.1f}"
-        assert row["patches, mean of ten"] == f"{patches['encodings'].mean():.1f}"
-
-
-def test_verdicts_are_those_of_the_frozen_analysis():
-    answers = found.answers()
-    rows = found_tables.verdicts(answers)
-    for tokens, (_, gains) in answers.items():
-        for one in gains:
-            assert rows[one.encoding][tokens].startswith(f"{100 * one.effect.mean:+.1f} [")
-            assert rows[one.encoding][f"verdict (p), {tokens}"].startswith(f"{one.answer} (")
-    Table(rows)  # all rows have the same columns
-
-
-def test_open_answers_are_counted():
-    open_, helps = SimpleNamespace(answer="undecided"), SimpleNamespace(answer="ahead")
-    answers = {"steps": (None, [open_, helps]), "patches": (None, [open_])}
-    assert (
-        found_tables.open_answers(answers) == "Undecided: 1 of 2 with steps, 1 of 1 with patches."
-    )
-
-
-def test_chances_are_asked_where_something_is_open_and_grow_with_the_gain():
-    rows = found_tables.chances()
-    answers = found.answers()
-    for model, tokens in found.TOKENS.items():
-        asked = [int(name.split()[1]) for name in rows if name.startswith(f"{tokens}, ")]
-        gains = answers[tokens][1]
-        if all(one.shown for one in gains):
-            assert not asked
-            continue
-        unlearned = len(edition2.load_grid(model).units().datasets) - gains[0].n_units
-        assert asked == sorted({gains[0].n_units, found.n_units(model) - unlearned})
-    for row in rows.values():
-        lows, highs = np.array([[float(p) for p in cell.split(" to ")] for cell in row.values()]).T
-        assert list(row) == ["gain 1", "gain 2"]
-        assert lows[0] < lows[1]
-        assert (lows <= highs).all()
 
 
 def test_pairs_that_differ_are_counted_on_the_sets_that_decide():
@@ -164,19 +106,6 @@ def test_spreads_leave_the_noise_of_trainings_out(monkeypatch):
         assert sizes == pytest.approx([4, 2, 1], rel=0.4)
 
 
-def test_what_stands_beside_the_verdicts_is_judged_by_the_same_tests():
-    for tokens, (_, gains) in found.answers().items():
-        rows = found_tables.companions(tokens)
-        assert list(rows) == [one.encoding for one in gains]
-        for one in gains:
-            row = rows[one.encoding]
-            assert row[f"frozen ({one.n_units})"].startswith(f"{one.answer} (")
-            assert f"balanced accuracy ({one.n_units})" in row
-            chances = [float(p) for p in row["worse, equal, better"].split(", ")]
-            assert sum(chances) == pytest.approx(1, abs=0.02)
-            assert float(row["p of equality"]) == pytest.approx(one.p_equal, abs=0.006)
-
-
 def test_all_columns_leave_out_the_sets_on_which_nothing_is_learned(monkeypatch):
     """Two sets of one family and two others; on one of the family nothing is learned."""
     sets = ("Chinatown", "MelbournePedestrian", "Libras", "NATOPS")
@@ -197,20 +126,6 @@ def test_all_columns_leave_out_the_sets_on_which_nothing_is_learned(monkeypatch)
     assert np.array_equal(frozen, balanced)
     assert np.array_equal(frozen, survey)
     assert whole[0] < frozen[0]
-
-
-def test_every_set_stands_beside_its_rivals_and_says_why_it_does_not_decide():
-    for tokens, grid in found.grids().items():
-        rows = found_tables.beside(tokens)
-        assert list(rows) == list(grid.datasets)
-        for row, one in zip(rows.values(), edition2.decides(grid), strict=True):
-            assert {"largest class", "1-NN", "MiniRocket"} < set(row)
-            assert row["does not decide"] == found_tables.REASONS[one.reason]
-        assert found_tables.undecided(rows).endswith(f" of {len(rows)} do not decide rankings.")
-        assert int(found_tables.undecided(rows).split()[0]) == sum(
-            not one.yes for one in edition2.decides(grid)
-        )
-        Table(rows)
 
 
 def test_one_model_of_both_kinds_of_tokens_finds_a_difference_that_was_put_in(monkeypatch):
@@ -235,45 +150,3 @@ def test_one_model_of_both_kinds_of_tokens_finds_a_difference_that_was_put_in(mo
     assert float(rows["twice the length"]["effect"]) == pytest.approx(2, abs=0.3)
     low, high = map(float, rows["twice the channels"]["95 % interval"].split(" to "))
     assert low < 0 < high
-
-
-def test_no_pair_differs_where_one_group_holds_all_encodings():
-    grids = found.grids()
-    for name, row in found_tables.rankings(grids).items():
-        tokens, kind = name.split(", ")
-        grid = grids[tokens]
-        ranking = edition2.ranking(grid.units() if kind == "all" else edition2.deciding(grid))
-        one_group = [len(group) for group in ranking.groups] == [len(ranking.encodings)]
-        assert one_group == row["pairs shown to differ"].startswith("0 of ")
-
-
-def test_gains_are_read_at_the_step_of_the_stop():
-    rows = found_tables.stopped(CURVES, at=(200, 1000))
-    assert rows == {"one": {"200": "+2.0 to +4.0", "1,000": "-1.0 to +3.0"}}
-
-
-def test_trainings_are_told_by_the_step_of_their_best_validation(monkeypatch):
-    steps = np.array([50, 100, 1050, 2000, 3050])
-    monkeypatch.setattr(found_tables.found, "best_steps", lambda: {"steps": steps})
-    (row,) = found_tables.training().values()
-    assert list(row.values()) == [5, 100, 1050, 2000, "60%", "20%"]
-
-
-def test_costs_come_with_the_cheapest_first():
-    rows = found_tables.costs()
-    assert set(rows) == set(protocols.ENCODINGS[1:])
-    times = [float(row["time of a step (none = 1)"]) for row in rows.values()]
-    assert times == sorted(times)
-    assert rows["sinusoidal"]["parameters added"] == 0
-
-
-def test_later_tiers_are_told_with_what_the_edition_has():
-    rows = found_tables.later_tiers()
-    planned = {(tier, b.dataset) for tier in (2, 3, 4) for b in protocols.TIERS[tier]}
-    assert {name.split(":")[0] for name in rows} == {f"tier {tier}" for tier, _ in planned}
-    assert rows["tier 2: steps, 11 encodings"]["data sets"] == len(protocols.UP_TO_275)
-    assert rows["tier 3: patches, other norm"]["in this edition"] == "yes"
-    assert rows["tier 4: steps, large"]["in this edition"] == "not run"
-    assert sum(row["data sets"] for row in rows.values()) == sum(
-        len(protocols.TIERS[tier]) for tier in (2, 3, 4)
-    )

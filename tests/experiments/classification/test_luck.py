@@ -29,10 +29,6 @@ def test_independent_resamples_keep_the_level_and_shared_ones_do_not():
     assert rates[0] <= 0.05 < 3 * 0.05 < rates[2]
 
 
-def test_more_encodings_do_not_pass_less_often_by_luck():
-    assert luck.passes(0.5, n_encodings=10) >= luck.passes(0.5, n_encodings=1) - 0.03
-
-
 def test_sets_are_expected_to_pass_by_the_share_of_their_test_part():
     sets = ("PenDigits", "Libras", "NATOPS")  # one split; half of the series each
     grid = Accuracies("patch", sets, NAMES, drawn(0.5, 3, seed=2), np.full((3, 5), 0.1))
@@ -43,9 +39,3 @@ def test_sets_are_expected_to_pass_by_the_share_of_their_test_part():
 def test_a_correlation_is_from_0_to_below_1(together):
     with pytest.raises(ValueError, match="together must be a probability"):
         luck.passes(together)
-
-
-@pytest.mark.parametrize("name", ["n_encodings", "n_draws"])
-def test_numbers_are_at_least_1(name):
-    with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1, got 0"):
-        luck.passes(0.5, **{name: 0})

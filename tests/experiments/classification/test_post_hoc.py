@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from posenc_book.read.classification import edition2, found, post_hoc
+from posenc_book.read.classification import edition2, post_hoc
 from posenc_book.read.classification.baselines import load_baselines
 from posenc_book.read.classification.edition2 import Accuracies
 
@@ -73,14 +73,6 @@ def test_equality_is_out_of_reach_where_gains_scatter(scatter, in_reach):
     gains = np.random.default_rng(2).normal(0, scatter, size=(30, 11, 1))
     scores = np.broadcast_to(0.5 + gains, (30, 11, 5))
     assert (post_hoc.least_p_of_equality(grid(scores)) <= edition2.ALPHA) is in_reach
-
-
-def test_a_rival_is_ahead_in_the_mean_of_the_sets():
-    levels = [one for (_, tokens), one in found.levels().items() if tokens == "patches"]
-    ahead = [one["MiniRocket"] - one["the sinusoid"] for one in levels]
-    found_ahead = post_hoc.rival_over_the_sinusoid()
-    assert found_ahead["patches"] == pytest.approx(np.mean(ahead))
-    assert min(post_hoc.rival_over_the_sinusoid("the sinusoid").values()) == 0
 
 
 @pytest.mark.parametrize("model", ["time_series", "patch"])

@@ -64,44 +64,6 @@ def test_only_units_that_both_models_learn_are_compared():
         assert "NATOPS" not in one.datasets
 
 
-def test_sets_that_share_series_are_one_unit():
-    sets = ("ProximalPhalanxTW", "DistalPhalanxTW", "Libras")
-    grids = tuple(grid(lambda _: 0.1, sets=sets) for _ in range(2))
-    assert [one.datasets for one in variants.learned(grids)] == [("Phalanges", "Libras")] * 2
-
-
-def test_gains_in_a_variant_are_judged_like_the_main_ones():
-    one = pair(0.04)
-    (found,) = variants.variant_gains({("large", "patch"): one}).values()
-    expected = edition2.gains(edition2.learned(one[1]))
-    assert [g.encoding for g in found] == [g.encoding for g in expected]
-    assert {g.answer for g in found} == {"ahead"}
-
-
-def test_rows_say_the_numbers_and_the_verdict():
-    pairs = {("large", "patch"): pair(0.04)}
-    row = variants.change_rows(variants.changes(pairs).values())["a larger model, patches"]
-    assert row["sets"] == 10
-    assert row["verdict (p)"].startswith("ahead (0.0")
-    assert row["change"].startswith(("+4.0", "+3.9", "+4.1"))
-    gained = variants.gain_rows(variants.variant_gains(pairs))["rotary"]["a larger model, patches"]
-    assert "ahead" in gained
-    levels = variants.level_rows(pairs)["a larger model, patches"]
-    assert levels["plain, none"] == "70.0"
-    assert float(levels["there, mean of three"]) > float(levels["plain, mean of three"])
-    assert levels["none, there less plain"].startswith(("+", "-"))
-
-
-def test_each_model_has_the_norm_of_the_other_one():
-    norms = {(m, v): variants.norm(m, v) for m in variants.NORMS for v in ("", "other-norm")}
-    assert norms == {
-        ("time_series", ""): "batch",
-        ("time_series", "other-norm"): "layer",
-        ("patch", ""): "layer",
-        ("patch", "other-norm"): "batch",
-    }
-
-
 def test_the_mixed_model_finds_a_norm_that_was_planted(monkeypatch):
     """Batch norm adds 3 points to every gain, steps 5; lengths differ and do nothing."""
 
@@ -153,9 +115,3 @@ def test_a_variant_waits_for_the_edition(folder, monkeypatch):
     add(folder, "NATOPS")
     assert variants.whole()["large", "patch"][0].datasets == ("Libras",)
     assert variants.whole(every=True)["large", "patch"][0].datasets == ("Libras", "NATOPS")
-
-
-def test_what_is_stored_can_be_read():
-    for plain, varied in variants.whole(every=True).values():
-        assert plain.datasets == varied.datasets
-        assert {*varied.datasets} <= {*SETS}

@@ -2,11 +2,10 @@
 
 import itertools
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from posenc_book.read.edition3 import choice, reading, words
+from posenc_book.read.edition3 import choice, reading
 from posenc_book.read.edition3.questions import CHOSEN, QUESTIONS, TEN
 from posenc_book.read.edition3.reading import Scored
 
@@ -39,29 +38,3 @@ def test_rules_lie_over_the_sinusoid_by_what_the_answer_says(found):
     assert of_rules["tape + erpe"]["CBF"] == pytest.approx(0.09)
     answer, _ = reading.question(QUESTIONS["choice"], found).answers
     assert [*of_rules[CHOSEN].values()] == pytest.approx(answer.by_set)
-
-
-def test_the_table_has_the_best_rule_first_and_counts_every_run(found):
-    rows = choice.rules_table(found).rows
-    first, *_, last = rows
-    assert (first, last) == ("tAPE + eRPE", "the sinusoid")
-    assert rows["tAPE + eRPE"]["points over the sinusoid"] == "+9.0"
-    counts = [int(row["chosen"]) for row in rows.values() if row["chosen"]]
-    assert len(counts) == len(TEN)
-    assert sum(counts) == len(choice.ASKED.datasets) * len(choice.RUNS)
-
-
-def test_the_table_of_picks_names_one_for_each_run(found):
-    rows = choice.picks_table(found).rows
-    names = choice.choices(found)["CBF"]
-    assert [*rows] == [*choice.ASKED.datasets]
-    assert [*rows["CBF"].values()] == ["; ".join(words.name(name) for name in names)]
-
-
-def test_the_figure_has_ten_marks_and_a_line_for_each_set(found):
-    drawn = choice.draw(found)
-    [ax] = drawn.axes
-    line, *rows = ax.lines
-    assert [*line.get_xdata()] == [0, 0]
-    assert sum(len(mark.get_xdata()) for mark in rows) == 10 * len(choice.ASKED.datasets)
-    plt.close(drawn)

@@ -9,7 +9,6 @@ from scipy import stats
 
 from posenc_book import data
 from posenc_book.read.edition3 import claims, plan, questions
-from posenc_book.statistics.power import Design, power
 
 RESULTS = Path(__file__).parents[3] / "results"
 PAGE = (RESULTS / "edition-3" / "protocol.md").read_text(encoding="utf-8")
@@ -64,20 +63,6 @@ def test_the_test_on_these_sets_has_the_power_that_is_told():
     reach = stats.t.isf(0.05 / n_tests, n * (r - 1))
     equal = (abs(mean) + reach * error < stored["on these"]["margin"]).mean()
     assert equal == pytest.approx(0.8, abs=0.03)
-
-
-def test_the_number_of_sets_is_the_first_that_is_enough():
-    every = STORED["questions"]["choice"]["chosen - erpe"]["over sets"]
-
-    def reached(n):
-        design = Design(n, 4, every["between"], every["within"])
-        options = {"n_tests": 2, "n_runs": 4000, "seed": 1}
-        shown = power(plan.MARGIN, design, test="t", **options)
-        equal = power(0.0, design, test="equivalence", margin=plan.MARGIN, **options)
-        return min(shown.value, equal.value)
-
-    assert reached(every["sets for the margin"]) > 0.77
-    assert reached(every["sets for the margin"] - 2) < 0.8
 
 
 def test_questions_and_claims_are_asked_where_both_answers_can_be_reached():

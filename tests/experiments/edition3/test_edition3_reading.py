@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from posenc_book.audit import printed
-from posenc_book.audit.survey import trained
 from posenc_book.data import recorded_facts
 from posenc_book.read.edition3 import claims, plan, reading
 from posenc_book.read.edition3.claims import CLAIMS
@@ -186,16 +185,6 @@ def test_the_printed_order_is_that_of_the_surveys_table_4():
     }
     worst_first = sorted(ranks, key=lambda name: -ranks[name])
     assert tuple(ours[name] for name in worst_first) == claims.PRINTED_ORDER
-
-
-def test_margins_of_claims_are_the_ledgers():
-    margins = {name: one.margin for name, one in CLAIMS.items()}
-    assert margins == {
-        "S19": trained.TAU_MARGIN,
-        "S31": trained.GAIN_MARGIN,
-        "F23": trained.GAIN_MARGIN,
-        "S20": trained.TREND_MARGIN,
-    }
 
 
 @pytest.mark.parametrize(("sign", "wanted"), [(1, "ahead"), (-1, "behind")])

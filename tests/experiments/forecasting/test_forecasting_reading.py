@@ -178,17 +178,13 @@ def test_a_family_that_is_not_whole_is_told_and_not_judged(whole, stored):
         effects.effect(fewer, one.family.comparisons[-1], COUNTED)
 
 
-def test_seeds_of_another_rate_than_the_tuned_one_do_not_count():
+def test_seeds_count_once_all_trials_are_there_and_at_the_tuned_rate():
     one, place = make("etth1", READER, "rotary"), (Way(READER, "rotary"), "etth1")
     others = seed_records(one, -0.5, rate=2)
     found = load_stored([*trial_records(one), *others])
     assert found.states[place] == complete.State(4, seeds=0, planned=5, rate=plan.RATES[1])
     assert "5 stored trainings count nowhere" in complete.completeness_sentences(found)[2]
     assert load_stored([*trial_records(one, rate=2), *others]).states[place].whole
-
-
-def test_no_seed_counts_before_all_trials_are_there():
-    one, place = make("etth1", READER, "rotary"), (Way(READER, "rotary"), "etth1")
     _, *some = trained(one, 0.0)
     found = load_stored(some)
     assert found.states[place] == complete.State(trials=3, seeds=0, planned=5)
@@ -267,7 +263,7 @@ def test_a_difference_that_turns_round_in_the_last_check_is_seen(whole):
     assert list(row)[2:] == [read_out.UNIT_NAMES[unit] for unit in plan.KEPT_APART]
 
 
-def test_the_chapter_tells_what_shuffles_calendars_and_longer_pasts_change():
+def test_the_chapter_tells_what_shuffles_change():
     some = []
     for reader, where in (("steps_mean", ["steps"]), ("patches_mean", ["steps", "patches"]),
                           ("patches_flat", ["steps", "patches"])):  # fmt: skip
@@ -276,22 +272,47 @@ def test_the_chapter_tells_what_shuffles_calendars_and_longer_pasts_change():
                 some += trained(make(unit, reader, name), 0.0)
                 for number, what in enumerate(where, 1):
                     some += trained(make(unit, reader, name, shuffled=what), 0.1 * number)
-    for reader in plan.CALENDAR_READERS:
-        for unit in registered.CALENDAR_UNITS:
-            some += trained(make(unit, reader, "none", calendar=True), -0.2)
-            some += trained(make(unit, reader, "sinusoidal", calendar=True), -0.3)
-            if reader == "decoder":
-                some += trained(make(unit, reader, "none"), 0.0)
-                some += trained(make(unit, reader, "sinusoidal"), -0.1)
-    found = load_stored(some)
-    rows = tables.shuffles_table(found).rows
+    rows = tables.shuffles_table(load_stored(some)).rows
     assert rows["steps, mean; no positions"] == {
         "patches shuffled": tables.NOTHING,
         "steps shuffled": "+11",
     }
     assert set(rows["patches, mean; sinusoid"].values()) == {"+11", "+22"}
+
+
+def test_calendars_are_judged_by_intervals_and_told_unit_by_unit():
+    some = []
+    for reader in plan.CALENDAR_READERS:
+        for unit in registered.CALENDAR_UNITS:
+            for name in plan.WITH_CALENDAR:
+                worth = -0.1 * (name == "sinusoidal")
+                some += trained(make(unit, reader, name, calendar=True), worth - 0.2)
+                some += trained(make(unit, reader, name), worth)
+    found = load_stored(some)
+    judged = of_reader(found, "calendar", "decoder").answers
+    assert [one.effect.interval.mean for one in judged] == pytest.approx([-0.2] * 5)
+    assert {one.p_value for one in judged} == {None}
     row = tables.calendar_table(found).rows["decoder, last step: Victoria, half hours"]
     assert row == {"sinusoid": "-10", "calendar": "-18", "both": "-26"}
+
+
+def test_a_longer_past_is_judged_by_its_interval_and_refusals():
+    some = []
+    for reader in registered.LONG_READERS:
+        for unit in registered.LONG_UNITS:
+            for name in plan.ENCODINGS:
+                grown = {"refusal": "its table ends"} if name in ("learnable", "erpe") else {
+                    "same_mase": 2.0, "longer_mase": 3.0}  # fmt: skip
+                some += trained(make(unit, reader, name), 0.0, **grown)
+    found = load_stored(some)
+    longer = by_label(of_reader(found, "longer", "decoder"))
+    refusing = {name for name, one in longer.items() if one.answer == "refuses"}
+    assert refusing == {"learnable", "erpe"}
+    assert longer["rotary"].effect.interval.mean == pytest.approx(np.log(1.5))
+    assert {one.p_value for one in longer.values()} == {None}
+    rows = tables.longer_table(found).rows
+    assert set(rows["RoPE"].values()) == {"+50 [+50, +50]"}
+    assert set(rows["Learned positions"].values()) == {tables.NOTHING}
 
 
 def test_the_gain_on_the_way_is_of_the_smallest_error_so_far():
@@ -304,19 +325,6 @@ def test_the_gain_on_the_way_is_of_the_smallest_error_so_far():
     assert tables.gain_along(found, READER) == pytest.approx([-50, 0, -75])
     assert found.states[Way(READER, "none"), COUNTED[0]].rate == plan.RATES[1]
     assert found.states[Way(READER, "rotary"), COUNTED[0]].rate is None
-
-
-def test_a_longer_past_is_told_with_its_interval_and_refusals():
-    some = []
-    for reader in registered.LONG_READERS:
-        for unit in registered.LONG_UNITS:
-            for name in plan.ENCODINGS:
-                grown = {"refusal": "its table ends"} if name == "learnable" else {
-                    "same_mase": 2.0, "longer_mase": 3.0}  # fmt: skip
-                some += trained(make(unit, reader, name), 0.0, **grown)
-    rows = tables.longer_table(load_stored(some)).rows
-    assert set(rows["RoPE"].values()) == {"+50 [+50, +50]"}
-    assert set(rows["Learned positions"].values()) == {tables.NOTHING}
 
 
 def test_the_families_are_those_that_were_registered():
@@ -356,28 +364,6 @@ def test_the_read_out_is_a_difference_of_effects():
     for one in found.answers:
         assert one.effect.interval.mean == pytest.approx(-0.48)
         assert (one.answer, one.p_equal) == ("ahead", None)
-
-
-def test_calendars_longer_contexts_and_controls_get_intervals():
-    some = []
-    for unit in registered.LONG_UNITS:
-        for name in plan.ENCODINGS:
-            other = {"refusal": "its table ends"} if name in ("learnable", "erpe") else {
-                "same_mase": 2.0, "longer_mase": 3.0}  # fmt: skip
-            some += trained(make(unit, "decoder", name), 0.0, **other)
-    for unit in registered.CALENDAR_UNITS:
-        for name in plan.WITH_CALENDAR:
-            some += trained(make(unit, "decoder", name, calendar=True), -0.2)
-    found = load_stored(some)
-    calendar = of_reader(found, "calendar", "decoder")
-    assert [one.effect.interval.mean for one in calendar.answers] == pytest.approx([-0.2] * 5)
-    longer = by_label(of_reader(found, "longer", "decoder"))
-    assert {name for name, one in longer.items() if one.answer == "refuses"} == {
-        "learnable",
-        "erpe",
-    }
-    assert longer["rotary"].effect.interval.mean == pytest.approx(np.log(1.5))
-    assert {one.p_value for one in (*calendar.answers, *longer.values())} == {None}
 
 
 def test_controls_are_compared_on_the_seeds_that_both_have():
@@ -428,24 +414,14 @@ def test_readers_are_held_against_rivals_by_the_encoding_that_validation_chooses
     assert str(found["decoder", "linear"]) == "not whole: 0 of 14 units"
 
 
-def test_the_tables_say_what_is_there(stored):
+def test_the_tables_say_what_is_there_and_what_is_missing(stored):
     rows = complete.completeness_rows(stored)
-    assert rows["patches_flat, encodings"] == {
-        "trials": "504 of 504",
-        "seeds": "630 of 630",
-        "places whole": "126 of 126",
-    }
+    assert rows["patches_flat, encodings"]["places whole"] == "126 of 126"
     assert rows["patches_flat, controls"]["seeds"] == "0 of 210"
     assert complete.units_rows(stored)["exchange"]["patches_flat"] == "9 of 14"
     assert complete.encodings_rows(stored)["fire"]["patches_flat"] == "14 of 14"
-    assert "On those kept apart 0 of" in complete.completeness_sentences(stored)[1]
     n_places = sum(1 for _ in plan.places(make, COUNTED))
     assert len(complete.missing(stored)) == n_places - 126
-    text = show.markdown(show.answers_table(of_reader(stored)))
-    row = next(line for line in text.splitlines() if line.startswith("| RoPE |"))
-    assert row.startswith("| RoPE | equal | +0.0 % |")
-    assert "| T5 bias | equal | -1.0 % |" in text
-    assert row.endswith("| 1.0000 | < 0.0001 |")
     of_unit = show.units_table(of_reader(stored)).rows["etth1"]
     worth = scattered(COUNTED, *PLANTED["sinusoidal"], seed=1)["etth1"]
     assert of_unit["Sinusoidal"] == f"{100 * np.expm1(worth):+.1f}"
@@ -462,6 +438,20 @@ def test_devices_that_are_mixed_are_told():
     )
 
 
+def told_words(monkeypatch, show, *given):
+    """Return the words with which a figure is shown."""
+    shown = []
+
+    def keep(drawn, **words):
+        plt.close(drawn)
+        shown.append(words)
+
+    monkeypatch.setattr(figure.plots, "show", keep)
+    show(*given)
+    (words,) = shown
+    return words
+
+
 def test_the_figure_shows_what_is_whole_and_says_what_is_not(stored, monkeypatch):
     found = answers.ask(stored, "worth")
     drawn = figure.draw_worth(found)
@@ -471,78 +461,64 @@ def test_the_figure_shows_what_is_whole_and_says_what_is_not(stored, monkeypatch
     assert len(dots) == len(PLANTED)
     assert not [line for line in other.lines if len(line.get_xdata()) == len(COUNTED)]
     assert [text.get_text() for text in other.texts] == ["not whole: 0 of 14 units"]
-    first = panels["steps, flattened"]
-    assert [tick.get_text() for tick in first.get_yticklabels()][2] == "RoPE"
     plt.close(drawn)
     told = {one.family.name: figure.summary_text(one) for one in found}
     assert told["decoder"] == "decoder, last step: not whole: 0 of 14 units."
     assert "shown of the encodings: 1 ahead, 1 behind, 5 equal, within 3 %" in told[READER]
-    monkeypatch.setattr(figure.plots, "show", lambda drawn, **words: shown.append((drawn, words)))
-    shown = []
-    figure.show_worth(found)
-    ((drawn, words),) = shown
+    words = told_words(monkeypatch, figure.show_worth, found)
     assert all(one in words["alt"] for one in told.values())
-    assert "at most 3 %" in words["caption"]
-    plt.close(drawn)
 
 
-def test_the_command_prints_what_is_whole_first_and_nothing_of_units_kept_apart(
-    tmp_path, monkeypatch, capsys
-):
-    folder = tmp_path / "forecasting"
-    folder.mkdir()
-    for unit in ("exchange", "etth2"):
-        lines = map(records.line, trained(make(unit, READER, "none"), 1.0))
-        (folder / f"{unit}.jsonl").write_text("".join(lines))
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """Return a function that stores records of a unit, beside the errors of the rivals."""
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    assert command.main([]) == 2
-    assert "baselines.json is missing" in capsys.readouterr().err
-    of = {name: {"mase": 1.0} for name in rivals.STORED_RIVALS}
-    (folder / "baselines.json").write_text(json.dumps(dict.fromkeys(COUNTED, of)))
+
+    def put(unit, some, folder="forecasting"):
+        path = tmp_path / folder / f"{unit}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(map(records.line, some)))
+        of = {name: {"mase": 1.0} for name in rivals.STORED_RIVALS}
+        (path.parent / "baselines.json").write_text(json.dumps(dict.fromkeys(COUNTED, of)))
+        return path
+
+    return put
+
+
+def test_the_command_prints_what_is_whole_first_and_nothing_of_units_kept_apart(store, capsys):
+    for unit in ("exchange", "etth2"):
+        path = store(unit, trained(make(unit, READER, "none"), 1.0))
     assert command.main([]) == 0
     text = capsys.readouterr().out
     assert "0 of 25 families are whole" in text
     assert "| patches_flat, encodings | 4 of 504 | 5 of 630 | 1 of 126 |" in text
     assert text.index("places whole") < text.index("## worth")
     assert text.count("not whole: 0 of 14 units") > 10
-    assert "etth2" not in text
-    assert "Last check" not in text
-    assert "Devices" not in text
+    assert not [word for word in ("etth2", "Last check", "Devices") if word in text]
+    path.with_name("baselines.json").unlink()
+    assert command.main([]) == 2
+    assert "baselines.json is missing" in capsys.readouterr().err
 
 
-def test_the_command_tells_what_devices_change(tmp_path, monkeypatch, capsys):
-    first, again = trained(make("exchange", READER, "none"), 1.0), []
-    for record in first:
-        record["device"] = "cuda (one)"
-        if record["profile"] == "forecasting":
-            again.append(record | {"device": "cpu"})
-    for folder, some in (("forecasting", first), ("forecasting-devices", again)):
-        (tmp_path / folder).mkdir()
-        path = tmp_path / folder / "exchange.jsonl"
-        path.write_text("".join(map(records.line, some)))
-    of = {name: {"mase": 1.0} for name in rivals.STORED_RIVALS}
-    path = tmp_path / "forecasting" / "baselines.json"
-    path.write_text(json.dumps(dict.fromkeys(COUNTED, of)))
-    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+def test_the_command_tells_what_devices_change(store, capsys):
+    first = [r | {"device": "cuda (one)"} for r in trained(make("exchange", READER, "none"), 1.0)]
+    again = [r | {"device": "cpu"} for r in first if r["profile"] == "forecasting"]
+    store("exchange", first)
+    store("exchange", again, "forecasting-devices")
     assert command.main([]) == 0
     text = capsys.readouterr().out
     assert "Processor over GPU: +0.00 % [+0.00, +0.00], within the limit of 0.5 %" in text
     assert f"| {READER} on exchange | 5 | +0.00 |" in text
 
 
-def test_scores_are_locked_by_their_digests(tmp_path, monkeypatch, capsys):
-    folder = tmp_path / "forecasting"
-    folder.mkdir()
-    lines = [records.line(one) for one in trained(make("exchange", READER, "none"), 1.0)]
-    (folder / "exchange.jsonl").write_text("".join(lines))
-    of = {name: {"mase": 1.0} for name in rivals.STORED_RIVALS}
-    (folder / "baselines.json").write_text(json.dumps(dict.fromkeys(COUNTED, of)))
-    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+def test_scores_are_locked_by_their_digests(store, capsys):
+    path = store("exchange", trained(make("exchange", READER, "none"), 1.0))
+    lines = path.read_text().splitlines(keepends=True)
     assert command.main(["--lock"]) == 0
-    assert json.loads((folder / "edition.json").read_text())["training"] == plan.HASH
-    (folder / "exchange.jsonl").write_text("".join([*lines, lines[0]]))
+    assert json.loads(path.with_name("edition.json").read_text())["training"] == plan.HASH
+    path.write_text("".join([*lines, lines[0]]))
     assert command.main([]) == 0
-    (folder / "exchange.jsonl").write_text("".join(lines[1:]))
+    path.write_text("".join(lines[1:]))
     assert command.main([]) == 2
     assert command.COMMAND in capsys.readouterr().err
 
@@ -572,36 +548,21 @@ def test_the_read_out_is_shown_unit_by_unit_once_both_heads_are_whole(whole, sto
     assert (half.effects, half.completeness) == ({}, "not whole: 14 and 0 of 14 units")
     under_a_mean = planted("patches_mean", truth={"sinusoidal": (-0.3, 0.05)})
     both = load_stored([*whole, *under_a_mean])
-    found = read_out.read_out(both, "patches")
-    assert found.completeness == "14 units"
-    assert found.effects["mean"].units == COUNTED
-    assert found.effects["flat"].interval.mean == pytest.approx(PLANTED["sinusoidal"][0], abs=0.01)
-    drawn = read_out.draw_read_out(stored)
-    assert [ax.texts[0].get_text() for ax in drawn.axes] == [
-        "not whole: 14 and 0 of 14 units",
-        "not whole: 0 and 0 of 14 units",
-    ]
-    plt.close(drawn)
+    effects_found = read_out.read_out(both, "patches").effects
+    flat = effects_found["flat"].interval.mean
+    assert flat == pytest.approx(PLANTED["sinusoidal"][0], abs=0.01)
     drawn = read_out.draw_read_out(both)
     (patches,) = drawn.axes
     (dots,) = [line for line in patches.lines if line.get_label() == "mean of the tokens"]
-    np.testing.assert_allclose(dots.get_xdata(), np.sort(found.effects["mean"].by_unit))
-    first = COUNTED[int(found.effects["mean"].by_unit.argmin())]
-    assert patches.get_yticklabels()[0].get_text() == read_out.UNIT_NAMES[first]
+    of_unit = effects_found["mean"].by_unit
+    np.testing.assert_allclose(dots.get_xdata(), np.sort(of_unit))
+    first = read_out.UNIT_NAMES[COUNTED[int(of_unit.argmin())]]
+    assert patches.get_yticklabels()[0].get_text() == first
     plt.close(drawn)
-    shown = []
-    monkeypatch.setattr(read_out.plots, "show", lambda drawn, **words: shown.append((drawn, words)))
-    read_out.show_read_out(both)
-    ((drawn, words),) = shown
-    assert "at most 3 %" in words["caption"]
-    change = 100 * np.expm1(found.effects["mean"].by_unit[COUNTED.index("exchange")])
+    words = told_words(monkeypatch, read_out.show_read_out, both)
+    change = 100 * np.expm1(of_unit[COUNTED.index("exchange")])
     assert f"exchange rates, days {change:+.1f}" in words["alt"]
     assert "not whole" not in words["alt"]
-    plt.close(drawn)
-
-
-def test_every_unit_has_a_name_for_readers():
-    assert tuple(read_out.UNIT_NAMES) == (*COUNTED, *plan.KEPT_APART)
 
 
 def on_both(mean, deviation=0.01, n=40):

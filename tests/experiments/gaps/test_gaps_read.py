@@ -52,19 +52,6 @@ def test_the_test_is_over_sets_and_corrected_for_two_groups():
     assert gaps.p_values() == pytest.approx({"place": 4 / 2**n, "offset": 4 / 2**n})
 
 
-@pytest.mark.usefixtures("stored")
-def test_the_answer_is_the_mean_with_the_test_and_none_is_not_tested():
-    found = gaps.answer()
-    assert list(found) == ["no encoding", "place", "offset"]
-    assert found["place"] == {
-        "mean (points)": "+7.0",
-        "ahead with times": "8 of 8",
-        "p after Holm": "0.016",
-    }
-    assert found["no encoding"]["ahead with times"] == "0 of 8"
-    assert found["no encoding"]["p after Holm"] == "not tested"
-
-
 def test_sets_that_share_series_are_one_unit():
     seeds = {dataset: np.zeros(5) for dataset in bench.PROTOCOL["datasets"]}
     seeds |= {"MelbournePedestrian": np.full(5, 4.0), "Chinatown": np.full(5, 2.0)}

@@ -115,17 +115,6 @@ def test_a_length_that_is_refused_is_said():
     assert found.order("copy") == []
 
 
-def test_a_table_has_a_row_for_each_encoding_best_first(stored):
-    rows = lab.task_rows(lab.load_lab(stored), "copy", (20, 30))
-    assert list(rows)[:4] == ["rotary", "sinusoidal, random places", "none", "sinusoidal"]
-    assert rows["none"] == {"length 20": "25% (25 to 25)", "length 30": "22% (22 to 22)"}
-    assert list(rows)[4:] == ["t5", "alibi", "transformer_xl", "fire"]
-    assert {entry for name in list(rows)[4:] for entry in rows[name].values()} == {"not run"}
-    nothing = lab.task_rows(lab.load_lab([]), "sort", (20,))
-    assert len(nothing) == 8
-    assert {entry for row in nothing.values() for entry in row.values()} == {"not run"}
-
-
 def test_places_without_one_task_are_by_the_others():
     scores = {("copy", ROTARY): (1.0, 0.92), ("copy", NONE): (0.95, 0.95)}
     scores |= {("sort", ROTARY): (0.4, 0.4), ("sort", NONE): (1.0, 1.0)}
@@ -147,23 +136,6 @@ def test_curves_hold_every_encoding_that_was_trained_and_the_farthest_first(stor
     assert all(map(math.isnan, found["parity"]["sinusoidal"]))
     alone = lab.curves(lab.load_lab(stored), ("parity",), (20, 30))["parity"]
     assert list(alone) == ["none", "rotary"]  # the farthest on this task
-
-
-def test_what_travels_farthest_stands_first_with_its_lowest_and_highest_seed():
-    sort = [record("sort", ROTARY, 0), record("sort", NONE, 0, 0.9)]
-    copy = [record("copy", ROTARY, seed, score) for seed, score in enumerate((1.0, 0.9))]
-    short = [record("copy", DRAWN, 0, refused=("90", "100")), record("sort", DRAWN, 0)]
-    rows = lab.farthest(lab.load_lab([*sort, *copy, *short, record("parity", NONE, 0, 0.6)]))
-    share = sum(0.9**i for i in range(1, 9)) / 8
-    assert rows["rotary"] == {
-        "copy": f"{0.95 * share:.0%} ({90 * share:.0f} to {100 * share:.0f})",
-        "sort": f"{share:.0%} (1 seed)",
-    }
-    assert list(rows)[:1] == ["rotary"]
-    assert {"none", "sinusoidal, random places"} == {*list(rows)[1:]}
-    assert rows["none"] == {"copy": "not run", "sort": f"{0.9 * share:.0%} (1 seed)"}
-    assert rows["sinusoidal, random places"]["copy"] == "not run"
-    assert lab.farthest(lab.load_lab([])) == {}
 
 
 def test_a_rule_without_a_model_repeats_the_answer_before(monkeypatch):
@@ -300,9 +272,3 @@ def test_texts_of_two_pythons_are_not_mixed():
     other["settings"]["dataset_source"] = "another"
     found = text.load_losses([read("rotary", 0), read("alibi", 0), other])
     assert sorted(found.runs) == [("alibi", 0), ("rotary", 0)]
-
-
-def test_a_tier_plans_every_task_encoding_and_seed():
-    for row in lab.tiers().values():
-        n_tasks = len(row["tasks"].split(", "))
-        assert row["training runs"] == n_tasks * row["encodings"] * row["seeds"]

@@ -78,13 +78,3 @@ def test_a_part_of_the_trainings_gives_no_answer():
 def test_another_protocol_does_not_count():
     changed = [one | {"protocol": "0" * 12} for one in stored()]
     assert read_message.load_message(changed).runs == {}
-
-
-def test_a_table_has_a_row_a_task_and_the_answer_in_words():
-    words = {"rove": "turned", "rotary": "RoPE", "none": "no positions"}
-    rows = read_message.message_rows(read_message.load_message(stored()), words)
-    assert list(rows) == [*LEVEL]
-    heads = ["turned", "RoPE", "no positions", "beside RoPE", "beside no positions"]
-    assert list(rows["sort"]) == heads
-    assert rows["sort"]["beside RoPE"].endswith(", behind")
-    assert rows["sort"]["RoPE"] == "64%"

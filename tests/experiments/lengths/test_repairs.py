@@ -42,21 +42,6 @@ def test_only_seeds_with_every_training_count():
     assert read_repairs.load_tried(first).seeds == ()
 
 
-def test_a_table_has_the_farthest_first_and_only_rows_with_a_name():
-    stored = everything(0)
-    for one in stored:
-        if (one["dataset"], one["encoding"]) == ("recall", "none"):
-            token = one["metrics"]["readings"][repairs.AS_TRAINED]["token"]
-            token.update({"40": 1.0, "80": 1.0})
-    found = read_repairs.load_tried(stored)
-    rows = read_repairs.tried_rows(found, "recall", {"none": "no positions", "rotary": "RoPE"})
-    assert list(rows) == ["no positions", "RoPE"]
-    assert rows["no positions"]["length 80"] == "100% (1 seed)"
-    assert rows["RoPE"] == {
-        "length 20": "100% (1 seed)", "length 40": "80% (1 seed)", "length 80": "60% (1 seed)",
-    }  # fmt: skip
-
-
 def test_what_the_book_stores_has_every_row_of_whole_seeds():
     found = read_repairs.load_tried()
     assert found.seeds
