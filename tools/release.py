@@ -265,7 +265,7 @@ def main() -> None:
     try:
         if options.make:
             make(options.make, options.dry_run)
-            told(options.make, options.dry_run)
+            print_summary(options.make, options.dry_run)
         elif options.python:
             try_lines(options.python)
         elif options.name:
