@@ -25,24 +25,11 @@ def softmax(scores):
 
 def project(attention, x):
     """Return q, k, v as [batch][head][step][dimension] lists."""
-    weight, offset = attention.qkv.weight.tolist(), attention.qkv.bias.tolist()
-    d_model, n_heads = attention.d_model, attention.n_heads
-    d_head = d_model // n_heads
-    parts = []
-    for part in range(3):
-        rows = slice(part * d_model, (part + 1) * d_model)
-        heads = [
-            [
-                [
-                    matvec(weight[rows], token, offset[rows])[h * d_head : (h + 1) * d_head]
-                    for token in series
-                ]
-                for h in range(n_heads)
-            ]
-            for series in x
-        ]
-        parts.append(heads)
-    return parts
+    weight, offset, d = attention.qkv.weight, attention.qkv.bias, attention.d_model
+    return [
+        _heads_of(attention.n_heads, weight[rows].tolist(), offset[rows].tolist(), x)
+        for rows in (slice(d), slice(d, 2 * d), slice(2 * d, 3 * d))
+    ]
 
 
 def self_attention(
@@ -50,16 +37,16 @@ def self_attention(
 ):
     """Return the layer's output as [batch][step][dimension].
 
-    `score(b, h, i, j, q_i, k_j)` is the whole score, `extra_weight(h, i, j)` is added after the
-    softmax, `extra_value(i, j)` to the value of j as i sees it; `real[b][j]` says who is seen, and
-    `looks(b, i, j)` who sees whom.
+    `score(b, h, i, j, q_i, k_j)` is the whole score, `extra_weight(b, h, i, j)` is added after the
+    softmax, `extra_value(b, h, i, j)` to the value of j as i sees it; `real[b][j]` says who is
+    seen, and `looks(b, i, j)` who sees whom.
     """
     q, k, v = project(attention, x)
     looks = looks or (lambda b, i, j: real is None or real[b][j])
     return attended(attention, q, k, v, score, extra_weight, extra_value, looks)
 
 
-def cross_attention(attention, x, context, score=None, extra_weight=None, looks=None):
+def cross_attention(attention, x, context, score=None, extra_weight=None, extra_value=None):
     """Return the output of a layer whose keys and values come from the context."""
     q = _heads(attention, attention.query, x)
     weight, offset = attention.key_value.weight, attention.key_value.bias
@@ -68,7 +55,7 @@ def cross_attention(attention, x, context, score=None, extra_weight=None, looks=
         _heads_of(attention.n_heads, weight[rows].tolist(), offset[rows].tolist(), context)
         for rows in (slice(d), slice(d, 2 * d))
     )
-    return attended(attention, q, k, v, score, extra_weight, None, looks or (lambda b, i, j: True))
+    return attended(attention, q, k, v, score, extra_weight, extra_value, lambda b, i, j: True)
 
 
 def attended(attention, q, k, v, score, extra_weight, extra_value, looks):
@@ -85,8 +72,8 @@ def attended(attention, q, k, v, score, extra_weight, extra_value, looks):
                 scores = [score(b, h, i, j, q[b][h][i], k[b][h][j]) for j in seen]
                 for_head = [0.0] * d_head
                 for weight, j in zip(softmax(scores), seen, strict=True):
-                    total = weight + (extra_weight(h, i, j) if extra_weight else 0.0)
-                    shift = extra_value(i, j) if extra_value else [0.0] * d_head
+                    total = weight + (extra_weight(b, h, i, j) if extra_weight else 0.0)
+                    shift = extra_value(b, h, i, j) if extra_value else [0.0] * d_head
                     for d in range(d_head):
                         for_head[d] += total * v[b][h][j][d] + weight * shift[d]
                 heads += for_head
@@ -122,14 +109,36 @@ def sinusoid(t, d_model, base=10_000.0, stretch=1.0):
     return row
 
 
-def dft(t, d_model, period):
-    """Idé et al.: coefficients of a one-hot vector, in the order cos 0..K, sin 1..K, cos pi."""
-    k_max = d_model // 2 - 1
-    angle = 2 * math.pi * t / period
-    row = [1 / math.sqrt(d_model)]
-    row += [math.sqrt(2 / d_model) * math.cos(angle * k) for k in range(1, k_max + 1)]
-    row += [math.sqrt(2 / d_model) * math.sin(angle * k) for k in range(1, k_max + 1)]
-    return [*row, math.cos(angle * d_model / 2) / math.sqrt(d_model)]
+def dft(t, d_model, n_positions):
+    """Idé et al.: coefficients of a one-hot vector, in the order cos 0..K, sin 1..K, last cos.
+
+    With more positions than dimensions, the lowest functions of the longer lattice.
+    """
+    lattice, k = max(d_model, n_positions), range(1, d_model // 2)
+    scale, angle = math.sqrt(2 / lattice), 2 * math.pi * t / lattice
+    row = [1 / math.sqrt(lattice), *(scale * math.cos(angle * n) for n in k)]
+    last = scale if lattice > d_model else 1 / math.sqrt(lattice)
+    return [*row, *(scale * math.sin(angle * n) for n in k), last * math.cos(angle * d_model / 2)]
+
+
+def learned_waves(log_omega, t):
+    return [f(t * math.exp(w)) for w in log_omega for f in (math.sin, math.cos)]
+
+
+def time2vec(weight, phase, t):
+    lines = [t * w + b for w, b in zip(weight, phase, strict=True)]
+    return [lines[0], *map(math.sin, lines[1:])]
+
+
+# what an encoding adds to a token at t
+ROWS = {
+    "sinusoidal": lambda p, t: sinusoid(t, p.d_model),
+    "tape": lambda p, t: sinusoid(t, p.d_model, stretch=p.d_model / p.max_length),
+    "dft": lambda p, t: dft(t, p.d_model, p.max_length),
+    "learnable": lambda p, t: p.vectors[int(t)].tolist(),
+    "learnable_frequency": lambda p, t: learned_waves(p.log_omega.tolist(), t),
+    "sine_linear": lambda p, t: time2vec(p.weight.tolist(), p.phase.tolist(), t),
+}
 
 
 def turned(vector, t, pairs, base=10_000.0):

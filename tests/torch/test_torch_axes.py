@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from posenc import encodings
-from posenc.attention import Places, Position, by_offset, by_product, by_query_and_offset
+from posenc.attention import Places, Position
 
 BATCH, LENGTH, HEADS, WIDTH = 2, 9, 4, 16
 D_MODEL = HEADS * WIDTH
@@ -84,17 +84,6 @@ def test_a_door_takes_the_axes_it_is_made_for_and_refuses_others(name, door):
             getattr(position, door)(*by_name.values(), *where.values())
 
 
-@pytest.mark.parametrize("name", [name for name, door in OPEN if door == "rotate"])
-def test_shared_keys_are_turned(name):
-    position = make(name)
-    for n_kv_heads in (1, 2, 4):
-        _, keys = position.rotate(Q, Q[:, :n_kv_heads], **places(position))
-        assert keys.shape[1] in (n_kv_heads, HEADS)
-        assert keys.shape[2] == LENGTH
-    with pytest.raises(ValueError, match=r"^q must have shape \(batch, heads = 4, length"):
-        position.rotate(Q[:, :2], Q[:, :2], **places(position))
-
-
 def test_a_message_shows_the_way():
     rotary = make("rotary")
     with pytest.raises(ValueError, match=r"looks like \(batch, length, heads, d_head\)") as raised:
@@ -126,28 +115,6 @@ class Wide(Position):
         return q @ k.mT
 
 
-class ByOffset(Position):
-    @by_offset
-    def bias(self, offset):
-        return -offset.abs()
-
-    @by_offset
-    def mix(self, offset):
-        return -offset.abs()
-
-
-class ByQuery(Position):
-    @by_query_and_offset
-    def bias(self, q):
-        return q[..., :3]
-
-
-class ByProduct(Position):
-    @by_product
-    def bias(self, places):
-        return places.queries[0, :, None], places.keys[0, :, None]
-
-
 class Shift:
     def embed(self, x):
         return x + 1
@@ -161,7 +128,7 @@ class Later(Shifted):
     pass
 
 
-OWN = [(cls, door) for cls in (Turned, ByOffset, ByQuery, ByProduct, Later) for door in cls.doors()]
+OWN = [(cls, door) for cls in (Turned, Later) for door in cls.doors()]
 
 
 @pytest.mark.parametrize(("cls", "door"), OWN)
@@ -170,7 +137,7 @@ def test_ones_own_encoding_refuses_other_axes_too(cls, door):
     right = list(inputs(door).values())
     getattr(position, door)(*right)
     order = list(inputs(door))
-    for name, _, wrong in wrong_ones(door, cls in (ByOffset, ByProduct)):
+    for name, _, wrong in wrong_ones(door, False):
         i = order.index(name)
         with pytest.raises(ValueError, match=f"^{name} must have shape"):
             getattr(position, door)(*right[:i], wrong, *right[i + 1 :])

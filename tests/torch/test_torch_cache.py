@@ -3,15 +3,14 @@
 import copy
 import math
 
+import layers
 import pytest
 import torch
+from layers import Nearby, NearbyInTime, close, close_in_gradients, in_parts
 
 from posenc import encodings
-from posenc.attention import Cache, Places, Position, SelfAttention
-from posenc.attention.core import embedded
-from posenc.attention.places import Steps
+from posenc.attention import Cache, SelfAttention
 from posenc.models import LanguageModel
-from posenc.models.transfer import transfer
 
 D_MODEL, N_HEADS, LENGTH, BATCH = 16, 4, 20, 2
 NAMES = [*encodings.names(), *encodings.names("modern")]  # others refuse causal layers
@@ -20,6 +19,8 @@ OPTIONS = [(name, {}) for name in NAMES] + [
     ("relative", {"max_distance": 3, "values": True}),
     ("relative", {"max_distance": None, "per_head": True}),
     ("rotary", {"pairing": "half"}),
+    ("rotary", {"values": True, "share": 0.5, "first": 1, "direction": -1}),
+    ("rove", {"scores": False}),
     ("tupe", {"cls_reset": True}),
     ("tpe", {"similarity": False}),
     ("sine_spe", {"gated": True}),
@@ -35,35 +36,12 @@ REAL = ["none", "sinusoidal", "tape", "learnable_frequency", "sine_linear", "rot
 
 
 def layer(name, dtype=torch.float32, length=LENGTH, options=None, **more):
-    """Return a causal layer whose parameters are away from special values."""
-    torch.manual_seed(3)
-    made = encodings.make(name, D_MODEL, N_HEADS, length, **(options or {}))
-    attention = SelfAttention(D_MODEL, N_HEADS, made, causal=True, **more)
-    with torch.no_grad():
-        for parameter in attention.parameters():
-            parameter += 0.2 * torch.randn_like(parameter)
-    return attention.to(dtype).eval()
+    made = layers.layer(name, D_MODEL, N_HEADS, length, options=options, causal=True, **more)
+    return made.to(dtype)
 
 
 def tokens(length=LENGTH, dtype=torch.float32):
     return torch.randn(BATCH, length, D_MODEL).to(dtype)
-
-
-def in_parts(attention, x, cuts, mask=None, positions=None):
-    """Return the outputs of a sequence that is fed in parts, which end at the cuts."""
-    kept, outputs = Cache(), []
-    for start, stop in zip((0, *cuts), (*cuts, x.shape[1]), strict=True):
-        outputs.append(
-            attention(
-                x[:, start:stop],
-                None if mask is None else mask[:, start:stop],
-                positions=None if positions is None else positions[..., start:stop],
-                cache=kept,
-            )
-        )
-        most = stop if attention.window is None else max(attention.window - 1, 1)
-        assert kept.length == min(stop, most)
-    return torch.cat(outputs, 1)
 
 
 ONE_BY_ONE = tuple(range(1, LENGTH))
@@ -78,14 +56,13 @@ def test_parts_give_what_the_whole_gives(name, options):
     attention, x = layer(name, torch.float64, options=options), tokens(dtype=torch.float64)
     whole = attention(x)
     for cuts in CUTS:
-        torch.testing.assert_close(in_parts(attention, x, cuts), whole, rtol=0, atol=1e-12)
+        close(in_parts(attention, x, cuts), whole, 1e-12)
 
 
 @pytest.mark.parametrize("name", GROWING)
 def test_beyond_max_length(name):
     attention, x = layer(name, torch.float64, length=6), tokens(dtype=torch.float64)
-    whole = attention(x)
-    torch.testing.assert_close(in_parts(attention, x, (4, 5, 6, 7)), whole, rtol=0, atol=1e-12)
+    close(in_parts(attention, x, (4, 5, 6, 7)), attention(x), 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +70,8 @@ def test_beyond_max_length(name):
     [*((name, {"n_kv_heads": 2, "window": 4}) for name in NAMES), ("t5", {"window": 1})],
 )
 def test_with_shared_heads_and_windows(name, more):
-    attention = layer(name, torch.float64, **more)
-    x = tokens(dtype=torch.float64)
-    parts = in_parts(attention, x, (3, 4, 5, 15))
-    torch.testing.assert_close(parts, attention(x), rtol=0, atol=1e-12)
+    attention, x = layer(name, torch.float64, **more), tokens(dtype=torch.float64)
+    close(in_parts(attention, x, (3, 4, 5, 15)), attention(x), 1e-12)
 
 
 def test_shared_heads_are_kept_once():
@@ -108,30 +83,21 @@ def test_shared_heads_are_kept_once():
 @pytest.mark.parametrize("name", NAMES)
 def test_long_sequences(name):
     """Where blocks and Fourier transforms would serve a layer that looks both ways."""
-    attention = layer(name, torch.float64, length=300)
-    x = tokens(300, torch.float64)
-    parts = in_parts(attention, x, (260, 298, 299))
-    torch.testing.assert_close(parts, attention(x), rtol=0, atol=1e-11)
+    attention, x = layer(name, torch.float64, length=300), tokens(300, torch.float64)
+    close(in_parts(attention, x, (260, 298, 299)), attention(x), 1e-11)
 
 
 @pytest.mark.parametrize("name", ["none", "rotary", "relative", "t5", "tpe", "learnable"])
 def test_gradients_flow_through_what_is_kept(name):
     attention, x = layer(name, torch.float64), tokens(dtype=torch.float64).requires_grad_()
     inputs = [x, *attention.parameters()]
-    cotangent = torch.randn_like(x)
-    ours, theirs = (
-        torch.autograd.grad(out, inputs, cotangent)
-        for out in (in_parts(attention, x, (3, 4, 5)), attention(x))
-    )
-    for a, b in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
+    close_in_gradients(in_parts(attention, x, (3, 4, 5)), attention(x), inputs, 1e-10)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_types_know_every_position(dtype):
     """In bfloat16, 256 and 257 are one number."""
-    attention = layer("rotary", dtype, length=10)
-    x = tokens(300, dtype)
+    attention, x = layer("rotary", dtype, length=10), tokens(300, dtype)
     exact = copy.deepcopy(attention).double()(x.double())
     parts = in_parts(attention, x, (290, *range(291, 300)))
     ours = (parts[:, 290:].double() - exact[:, 290:]).abs().max()
@@ -176,7 +142,7 @@ def test_scores_by_offset_are_made_for_few_tokens(name, max_length, monkeypatch)
     with torch.no_grad():
         parts = in_parts(attention, x, range(1, LENGTH))
         steps = made.copy()
-        torch.testing.assert_close(parts, attention(x), rtol=0, atol=1e-12)
+        close(parts, attention(x), 1e-12)
     # room for twice as many, up to the most; beyond that a line for each
     assert steps == ([2, 6, 14, 20] if max_length == LENGTH else [2, 6, *range(7, LENGTH + 1)])
     made.clear()
@@ -184,25 +150,12 @@ def test_scores_by_offset_are_made_for_few_tokens(name, max_length, monkeypatch)
     assert made == [*range(1, LENGTH + 1)]
 
 
-@pytest.mark.parametrize("name", ["sinusoidal", "dft", "tape"])
-@pytest.mark.parametrize("scale", ["paper", "unit"])
-def test_counted_tokens_get_the_rows_of_the_table(name, scale):
-    position = encodings.make(name, D_MODEL, N_HEADS, LENGTH, scale=scale)
-    x = torch.zeros(1, LENGTH, D_MODEL)
-    one_by_one = [
-        embedded(position, x[:, [t]], Places(*2 * (Steps(1, x.device, t),), cached=True))
-        for t in range(LENGTH)
-    ]
-    assert torch.equal(torch.cat(one_by_one, 1), position.embed(x))
-
-
 def test_no_new_tokens_change_nothing():
     attention, kept, x = layer("rotary"), Cache(), tokens()
     attention(x[:, :3], cache=kept)
     assert attention(x[:, :0], cache=kept).shape == (BATCH, 0, D_MODEL)
     assert kept.length == 3
-    rest = attention(x[:, 3:], cache=kept)
-    torch.testing.assert_close(rest, attention(x)[:, 3:], rtol=0, atol=1e-5)
+    close(attention(x[:, 3:], cache=kept), attention(x)[:, 3:], 1e-5)
 
 
 # -- positions and padding -------------------------------------------------------------------------
@@ -213,18 +166,10 @@ def test_no_new_tokens_change_nothing():
 def test_given_positions_are_kept(name):
     attention, x = layer(name, torch.float64), tokens(dtype=torch.float64)
     positions = torch.stack([torch.randperm(LENGTH) for _ in range(BATCH)])
+    positions = positions / 2 if name in REAL else positions
     whole = attention(x, positions=positions)
-    parts = in_parts(attention, x, (1, 2, 9), positions=positions)
-    torch.testing.assert_close(parts, whole, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_real_times_are_kept(name):
-    attention, x = layer(name, torch.float64), tokens(dtype=torch.float64)
-    times = torch.rand(BATCH, LENGTH, dtype=torch.float64).sort(1).values * (LENGTH - 1)
-    parts = in_parts(attention, x, ONE_BY_ONE, positions=times)
-    whole = attention(x, positions=times)
-    torch.testing.assert_close(parts, whole, rtol=0, atol=1e-12)
+    for cuts in ((1, 2, 9), ONE_BY_ONE):
+        close(in_parts(attention, x, cuts, positions=positions), whole, 1e-12)
 
 
 @pytest.mark.parametrize("name", ["rotary", "alibi", "sinusoidal"])
@@ -241,7 +186,7 @@ def test_new_tokens_go_on_from_the_last_position(name, times):
         attention(x[:, 3:4], cache=kept),
         attention(x[:, 4:], cache=kept),
     ]
-    torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-12)
+    close(torch.cat(parts, 1), whole, 1e-12)
 
 
 @pytest.mark.parametrize("first", [0, 10, 2.5])
@@ -264,20 +209,6 @@ def test_a_padded_token_is_one_step_whoever_says_where_tokens_stand(first):
     assert torch.equal(kept.onward(x[:, :1]).positions, wanted + 2)
 
 
-@torch.no_grad()
-def test_padding_with_counted_positions_is_padding_with_those_given():
-    attention, x = layer("rotary", torch.float64), tokens(6, torch.float64)
-    mask = torch.ones(x.shape[0], 4, dtype=torch.bool)
-    mask[0, 2:] = False
-    outputs = []
-    for positions in (None, torch.arange(4), torch.arange(4).expand(x.shape[0], 4)):
-        kept = Cache()
-        attention(x[:, :4], mask, positions=positions, cache=kept)
-        outputs.append(attention(x[:, 4:], cache=kept))
-    for given in outputs[1:]:
-        torch.testing.assert_close(given, outputs[0], rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("name", ["rotary", "sinusoidal", "t5", "erpe", "tpe", "rove"])
 def test_padding_in_front(name):
     """Prompts of different lengths end together; each goes on with its own positions."""
@@ -286,19 +217,14 @@ def test_padding_in_front(name):
     mask[0, :5] = False
     positions = (mask.cumsum(1) - 1).clamp(min=0)
     filled = x.where(mask[..., None], math.nan)
-    prompt = 12
-    kept = Cache()
-    first = slice(None, prompt)
-    outputs = [
-        attention(filled[:, first], mask[:, first], positions=positions[:, first], cache=kept)
-    ]
-    for t in range(prompt, LENGTH):
-        outputs.append(attention(x[:, t : t + 1], cache=kept))  # onward, without a mask
+    prompt, kept = slice(12), Cache()
+    first = {"padding": mask[:, prompt], "positions": positions[:, prompt]}
+    outputs = [attention(filled[:, prompt], **first, cache=kept)]
+    outputs.append(in_parts(attention, x[:, 12:], range(1, 8), kept))  # onward, without a mask
     parts = torch.cat(outputs, 1)
     # each series by itself, without any padding
-    torch.testing.assert_close(parts[1:], attention(x[1:]), rtol=0, atol=1e-12)
-    alone = attention(x[:1, 5:])
-    torch.testing.assert_close(parts[:1, 5:], alone, rtol=0, atol=1e-12)
+    close(parts[1:], attention(x[1:]), 1e-12)
+    close(parts[:1, 5:], attention(x[:1, 5:]), 1e-12)
 
 
 @pytest.mark.parametrize("name", ["none", "rotary", "t5", "erpe", "tpe"])
@@ -307,8 +233,8 @@ def test_padding_anywhere(name):
     mask = torch.ones(BATCH, LENGTH, dtype=torch.bool)
     mask[0, [2, 3, 11, 17]] = False
     whole = attention(x, mask)
-    parts = in_parts(attention, x.where(mask[..., None], math.inf), (1, 3, 11, 12), mask)
-    torch.testing.assert_close(parts[mask], whole[mask], rtol=0, atol=1e-12)
+    parts = in_parts(attention, x.where(mask[..., None], math.inf), (1, 3, 11, 12), padding=mask)
+    close(parts[mask], whole[mask], 1e-12)
 
 
 @pytest.mark.parametrize("window", [None, 4])
@@ -322,31 +248,22 @@ def test_a_mask_of_pairs_speaks_of_all_tokens_so_far(window):
         attention(x[:, rows], mask[rows, : rows.stop], cache=kept)
         for rows in (slice(0, 8), slice(8, 9), slice(9, LENGTH))
     ]
-    whole = attention(x, mask)
-    torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-12)
+    close(torch.cat(parts, 1), attention(x, mask), 1e-12)
 
 
 # -- refusals --------------------------------------------------------------------------------------
 
 
-def test_a_layer_that_looks_ahead_refuses():
-    attention = SelfAttention(16, 4, encodings.make("rotary", 16, 4, 9))
-    with pytest.raises(ValueError, match=r"cache must be None in a layer that looks ahead.*causal"):
-        attention(tokens(3), cache=Cache())
-
-
-def test_a_cache_has_one_layer():
-    kept = Cache()
-    layer("none")(tokens(3), cache=kept)
+def test_a_cache_has_one_causal_layer_and_one_batch():
+    attention, kept, x = layer("none"), Cache(), tokens(3)
+    attention(x, cache=kept)
     with pytest.raises(ValueError, match="cache must serve one layer only, got that of another"):
-        layer("none")(tokens(3), cache=kept)
-
-
-def test_a_cache_has_one_batch():
-    attention, kept = layer("none"), Cache()
-    attention(tokens(3), cache=kept)
+        layer("none")(x, cache=kept)
     with pytest.raises(ValueError, match=r"x must have batch = 2 rows as the cache has, got 1; .*"):
-        attention(tokens(3)[:1], cache=kept)
+        attention(x[:1], cache=kept)
+    both_ways = SelfAttention(16, 4, encodings.make("rotary", 16, 4, 9))
+    with pytest.raises(ValueError, match=r"cache must be None in a layer that looks ahead.*causal"):
+        both_ways(x, cache=Cache())
 
 
 @pytest.mark.parametrize("name", ["dft", "learnable", "tape", "tupe", "erpe"])
@@ -368,59 +285,16 @@ def test_noise_that_is_drawn_anew_cannot_be_kept(name):
     assert attention.eval()(tokens(1), cache=Cache()).isfinite().all()
 
 
-class Counting(Position):
-    """A door of the first kind, which counts its tokens."""
-
-    def bias(self, x, q, k):  # noqa: ARG002
-        t = torch.arange(x.shape[1], dtype=x.dtype)
-        return -(t - t[:, None]).abs()
-
-
-class Placed(Position):
-    """The same with places."""
-
-    def bias(self, x, q, k, places):  # noqa: ARG002
-        return -places.offset().abs()
-
-
 def test_a_door_that_counts_for_itself_is_refused():
-    counting = SelfAttention(16, 4, Counting(16, 4, 9), causal=True).double()
-    placed = SelfAttention(16, 4, Placed(16, 4, 9), causal=True).double()
+    counting = SelfAttention(16, 4, Nearby(16, 4, 9), causal=True).double()
+    placed = SelfAttention(16, 4, NearbyInTime(16, 4, 9), causal=True).double()
     placed.load_state_dict(counting.state_dict())
     x = tokens(9, torch.float64)
-    torch.testing.assert_close(placed(x), counting(x), rtol=0, atol=1e-12)
-    torch.testing.assert_close(in_parts(placed, x, (4, 5)), counting(x), rtol=0, atol=1e-12)
-    message = r"to serve a cache, but Counting.bias .* as bias\(self, x, q, k, places\)"
+    close(placed(x), counting(x), 1e-12)
+    close(in_parts(placed, x, (4, 5)), counting(x), 1e-12)
+    message = r"to serve a cache, but Nearby.bias .* as bias\(self, x, q, k, places\)"
     with pytest.raises(ValueError, match=message):
         counting(x, cache=Cache())
-
-
-# -- a model of several layers ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["rotary", "t5", "relative"])
-def test_each_layer_of_a_model_has_its_own_cache(name):
-    layers = [layer(name, torch.float64) for _ in range(3)]
-    x = tokens(dtype=torch.float64)
-
-    def run(x, caches):
-        for one, kept in zip(layers, caches, strict=True):
-            x = x + one(x, cache=kept)
-        return x
-
-    caches = [Cache() for _ in layers]
-    parts = [run(x[:, [t]], caches) for t in range(LENGTH)]
-    whole = run(x, [None] * 3)
-    torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-12)
-
-
-def test_a_cache_outlives_a_change_of_length():
-    """A position of another length with the same weights goes on alike."""
-    attention, x = layer("rotary", torch.float64, length=5), tokens(dtype=torch.float64)
-    longer = copy.deepcopy(attention)
-    longer.position = transfer(attention.position, encodings.make("rotary", 16, 4, 50)).double()
-    parts = in_parts(attention, x, (5, 6))
-    torch.testing.assert_close(parts, longer(x), rtol=0, atol=1e-12)
 
 
 # -- without gradients, where new tokens are written behind old ones -------------------------------
@@ -431,24 +305,7 @@ def test_a_cache_outlives_a_change_of_length():
 @torch.no_grad()
 def test_tokens_written_in_place_give_what_the_whole_gives(name, cuts):
     attention, x = layer(name), tokens()
-    torch.testing.assert_close(in_parts(attention, x, cuts), attention(x), rtol=0, atol=1e-5)
-
-
-@torch.no_grad()
-def test_two_copies_of_a_cache_go_on_apart():
-    attention, x, other = layer("rotary"), tokens(), tokens()
-    one = Cache()
-    for start in (0, 5, 6):
-        attention(x[:, start : start + 5] if not start else x[:, start - 1 : start], cache=one)
-    two = copy.copy(one)
-    ours = [attention(x[:, t : t + 1], cache=one) for t in (7, 8)]
-    theirs = [attention(other[:, t : t + 1], cache=two) for t in (7, 8)]
-    ours.append(attention(x[:, 9:10], cache=one))
-    so_far = torch.cat((x[:, :5], x[:, 4:6]), 1)
-    expected = attention(torch.cat((so_far, x[:, 7:10]), 1))[:, -3:]
-    torch.testing.assert_close(torch.cat(ours, 1), expected, rtol=0, atol=1e-5)
-    expected = attention(torch.cat((so_far, other[:, 7:9]), 1))[:, -2:]
-    torch.testing.assert_close(torch.cat(theirs, 1), expected, rtol=0, atol=1e-5)
+    close(in_parts(attention, x, cuts), attention(x), 1e-5)
 
 
 @torch.no_grad()
@@ -464,9 +321,9 @@ def test_a_copy_of_a_models_cache_goes_on_apart(copied):
     other = [model(theirs[:, t : t + 1], cache=two) for t in (5, 6)]
     assert one.length == two.length == 7
     expected = model(ours[:, :7])[:, 5:]
-    torch.testing.assert_close(torch.cat(mine, 1), expected, rtol=0, atol=1e-5)
+    close(torch.cat(mine, 1), expected, 1e-5)
     expected = model(torch.cat((ours[:, :5], theirs[:, 5:7]), 1))[:, 5:]
-    torch.testing.assert_close(torch.cat(other, 1), expected, rtol=0, atol=1e-5)
+    close(torch.cat(other, 1), expected, 1e-5)
 
 
 def test_a_deep_copy_of_a_cache_serves_its_layer_or_the_copy_of_that():
@@ -476,7 +333,7 @@ def test_a_deep_copy_of_a_cache_serves_its_layer_or_the_copy_of_that():
     expected = attention(x[:, :6])[:, 4:]
     again, (other, of_other) = copy.deepcopy(kept), copy.deepcopy((attention, kept))
     for one, cached in ((attention, again), (attention, kept), (other, of_other)):
-        torch.testing.assert_close(one(x[:, 4:6], cache=cached), expected, rtol=0, atol=1e-5)
+        close(one(x[:, 4:6], cache=cached), expected, 1e-5)
         assert cached.length == 6
     with pytest.raises(ValueError, match="one layer only"):
         other(x[:, 6:7], cache=again)
@@ -489,7 +346,7 @@ def test_a_cache_goes_on_in_another_mode():
     for t in range(LENGTH):
         with modes[t // 2 % 4]():
             outputs.append(attention(x[:, t : t + 1], cache=kept).clone())
-    torch.testing.assert_close(torch.cat(outputs, 1), attention(x), rtol=0, atol=1e-5)
+    close(torch.cat(outputs, 1), attention(x), 1e-5)
 
 
 @torch.no_grad()
@@ -503,9 +360,7 @@ def test_a_call_that_fails_leaves_the_cache_as_it_was(monkeypatch):
         with pytest.raises(ZeroDivisionError):
             attention(torch.randn_like(x[:, 5:6]), cache=kept)
     assert kept.length == 5
-    torch.testing.assert_close(
-        attention(x[:, 5:6], cache=kept), attention(x[:, :6])[:, -1:], rtol=0, atol=1e-5
-    )
+    close(attention(x[:, 5:6], cache=kept), attention(x[:, :6])[:, -1:], 1e-5)
 
 
 @torch.no_grad()

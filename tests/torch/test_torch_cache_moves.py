@@ -2,11 +2,12 @@
 
 import copy
 
+import layers
 import pytest
 import torch
+from layers import close, in_parts
 
-from posenc import encodings
-from posenc.attention import Cache, SelfAttention
+from posenc.attention import Cache
 from posenc.models import LanguageModel
 
 D_MODEL, N_HEADS, LENGTH, BATCH = 16, 4, 14, 3
@@ -16,23 +17,11 @@ KEPT = [(n, *w) for n in NAMES for w in WINDOWS if n != "tpe" or w[1] == 0]
 
 
 def layer(name, **more):
-    torch.manual_seed(3)
-    made = encodings.make(name, D_MODEL, N_HEADS, 40)
-    attention = SelfAttention(D_MODEL, N_HEADS, made, causal=True, **more)
-    with torch.no_grad():
-        for parameter in attention.parameters():
-            parameter += 0.2 * torch.randn_like(parameter)
-    return attention.double().eval()
+    return layers.layer(name, D_MODEL, N_HEADS, 40, causal=True, **more)
 
 
 def tokens(length=LENGTH):
     return torch.randn(BATCH, length, D_MODEL, dtype=torch.float64)
-
-
-def fed(attention, x, cache, cuts, **more):
-    """Return the outputs of parts that end at the cuts."""
-    parts = zip((0, *cuts), (*cuts, x.shape[1]), strict=True)
-    return torch.cat([attention(x[:, a:b], cache=cache, **more) for a, b in parts], 1)
 
 
 def sight(window, keep_first):
@@ -48,22 +37,21 @@ def test_what_was_cropped_was_never_seen(name, gradients):
     attention, x, other = layer(name), tokens(), tokens()
     with torch.set_grad_enabled(gradients):
         cache = Cache()
-        fed(attention, torch.cat((x[:, :6], other), 1), cache, range(1, 20))
+        in_parts(attention, torch.cat((x[:, :6], other), 1), range(1, 20), cache)
         cache.crop(6)
         assert cache.length == 6
-        rest = fed(attention, x[:, 6:], cache, (1, 2, 5))
-        assert torch.allclose(rest, attention(x)[:, 6:], atol=1e-12)
+        close(in_parts(attention, x[:, 6:], (1, 2, 5), cache), attention(x)[:, 6:], 1e-12)
 
 
 @torch.no_grad()
 def test_a_crop_leaves_a_copy_alone():
     attention, x, other = layer("rotary"), tokens(), tokens()
     cache = Cache()
-    fed(attention, x[:, :8], cache, range(1, 8))
+    in_parts(attention, x[:, :8], range(1, 8), cache)
     kept = copy.copy(cache)
     cache.crop(4)
-    fed(attention, other, cache, range(1, 6))
-    assert torch.allclose(attention(x[:, 8:], cache=kept), attention(x)[:, 8:], atol=1e-12)
+    in_parts(attention, other, range(1, 6), cache)
+    close(attention(x[:, 8:], cache=kept), attention(x)[:, 8:], 1e-12)
 
 
 def test_a_crop_keeps_given_positions_and_padding():
@@ -75,18 +63,9 @@ def test_a_crop_keeps_given_positions_and_padding():
     attention(x[:, :9], padding=mask[:, :9], positions=places[:, :9], cache=cache)
     cache.crop(5)
     rest = attention(x[:, 5:], padding=mask[:, 5:], positions=places[:, 5:], cache=cache)
-    assert torch.allclose(rest, whole[:, 5:], atol=1e-12)
+    close(rest, whole[:, 5:], 1e-12)
     cache.crop(5)
-    assert torch.allclose(attention(x[:, 5:], cache=cache), whole[:, 5:], atol=1e-12)
-
-
-def test_nothing_is_left_of_a_cache_that_is_cropped_to_nothing():
-    attention, x = layer("rotary"), tokens()
-    cache = Cache()
-    attention(x, cache=cache)
-    cache.crop(0)
-    assert cache.length == 0
-    assert torch.allclose(attention(x[:1], cache=cache), attention(x[:1]), atol=1e-12)
+    close(attention(x[:, 5:], cache=cache), whole[:, 5:], 1e-12)
 
 
 @pytest.mark.parametrize("rows", [[2, 0, 1], [1, 1], torch.tensor([0, 0, 1, 2, 2])])
@@ -99,9 +78,9 @@ def test_rows_go_on_in_a_new_order(name, rows):
     attention(x[:, :9], padding=mask[:, :9], positions=places[:, :9], cache=cache)
     cache.reorder(rows)
     x, mask, places = x[rows], mask[rows], places[rows]
-    rest = fed(attention, x[:, 9:], cache, (1, 3))
+    rest = in_parts(attention, x[:, 9:], (1, 3), cache)
     whole = attention(x, padding=mask, positions=places)
-    assert torch.allclose(rest, whole[:, 9:], atol=1e-12)
+    close(rest, whole[:, 9:], 1e-12)
 
 
 @pytest.mark.parametrize("window", [None, 3])
@@ -124,7 +103,7 @@ def test_a_window_is_a_mask_that_forgets(name, window, keep_first, cuts, gradien
     whole = attention(x, pairs=sight(window, keep_first))
     with torch.set_grad_enabled(gradients):
         cache = Cache(window=window, keep_first=keep_first)
-        assert torch.allclose(fed(attention, x, cache, cuts), whole, atol=1e-12)
+        close(in_parts(attention, x, cuts, cache), whole, 1e-12)
     assert cache.length == min(LENGTH, window - 1 + keep_first)
 
 
@@ -134,13 +113,13 @@ def test_a_cache_takes_the_window_of_its_layer(more, cuts):
     attention, x = layer("rotary", **more), tokens()
     whole, width = attention(x), max(more["window"], 2)
     for cache in (Cache(), Cache(window=width)):
-        assert torch.allclose(fed(attention, x, cache, cuts), whole, atol=1e-12)
+        close(in_parts(attention, x, cuts, cache), whole, 1e-12)
         assert (cache.window, cache.length) == (width, width - 1)
     padding = torch.arange(LENGTH) >= torch.tensor([[0], [2], [9]])
     whole, cache = attention(x, padding=padding), Cache()
     attention(x[:, :7], padding=padding[:, :7], cache=cache)
     rest = attention(x[:, 7:], padding=padding[:, 7:], cache=cache)
-    assert torch.allclose(rest[padding[:, 7:]], whole[:, 7:][padding[:, 7:]], atol=1e-12)
+    close(rest[padding[:, 7:]], whole[:, 7:][padding[:, 7:]], 1e-12)
 
 
 def test_a_cache_that_contradicts_its_layer_is_refused():
@@ -160,8 +139,7 @@ def test_layers_of_a_model_keep_what_each_of_them_sees():
         20, D_MODEL, N_HEADS, 3, position="alibi", max_length=40, attention_options=options
     ).eval()
     text, cache = torch.randint(20, (BATCH, LENGTH)), Cache()
-    steps = [model(text[:, [t]], cache=cache) for t in range(LENGTH)]
-    assert torch.allclose(torch.cat(steps, 1), model(text), atol=1e-5)
+    close(in_parts(model, text, range(1, LENGTH), cache), model(text), 1e-5)
     assert [part.length for part in cache._parts] == [2, LENGTH, 4]
     assert cache.length == LENGTH
     cache.crop(LENGTH)
@@ -176,11 +154,8 @@ def test_a_window_over_padding_in_front():
     places = (mask.cumsum(1) - 1).clamp(min=0)
     whole = attention(x, padding=mask, positions=places, pairs=sight(4, 3))
     cache = Cache(window=4, keep_first=3)
-    parts = [
-        attention(x[:, a:b], padding=mask[:, a:b], positions=places[:, a:b], cache=cache)
-        for a, b in ((0, 6), (6, 7), (7, LENGTH))
-    ]
-    assert torch.allclose(torch.cat(parts, 1)[mask], whole[mask], atol=1e-12)
+    parts = in_parts(attention, x, (6, 7), cache, padding=mask, positions=places)
+    close(parts[mask], whole[mask], 1e-12)
 
 
 @torch.no_grad()
@@ -194,11 +169,8 @@ def test_a_models_cache_moves_in_all_layers():
     cache.crop(5)
     cache.reorder([2, 1])
     assert torch.allclose(model(text[[2, 1], 5:], cache=cache), whole[[2, 1], 5:], atol=1e-5)
-    small = Cache(window=4, keep_first=1)
-    one_by_one = [model(text[:, [t]], cache=small) for t in range(LENGTH)]
-    in_two = Cache(window=4, keep_first=1)
-    at_once = [model(text[:, :9], cache=in_two), model(text[:, 9:], cache=in_two)]
-    assert torch.allclose(torch.cat(one_by_one, 1), torch.cat(at_once, 1), atol=1e-5)
+    small, in_two = (Cache(window=4, keep_first=1) for _ in range(2))
+    close(in_parts(model, text, range(1, LENGTH), small), in_parts(model, text, (9,), in_two), 1e-5)
     assert small.length == in_two.length == 4
     again = copy.deepcopy(small)
     for text_after in (text[:, :1], text[:, 1:3]):
@@ -225,7 +197,7 @@ def test_what_a_cache_cannot_do_is_named(act, message):
     attention(x[:, :5], cache=cache)
     with pytest.raises(ValueError, match=message):
         act(cache)
-    assert torch.allclose(attention(x[:, 5:], cache=cache), attention(x)[:, 5:], atol=1e-12)
+    close(attention(x[:, 5:], cache=cache), attention(x)[:, 5:], 1e-12)
 
 
 def test_a_window_does_not_bring_back_what_it_dropped():

@@ -3,8 +3,10 @@
 import copy
 from functools import partial
 
+import layers
 import pytest
 import torch
+from layers import awake, close_in_gradients
 from torch import nn
 
 from posenc import encodings
@@ -15,6 +17,7 @@ from posenc.models import LanguageModel
 
 D_MODEL, N_HEADS, N_LAYERS, LENGTH = 16, 4, 3, 12
 SHARED = ["alibi", "t5", "tupe", "rotary", "xpos"]
+close = partial(layers.close, atol=1e-12)
 each_shared = pytest.mark.parametrize("name", SHARED)
 
 
@@ -24,10 +27,7 @@ def model(position, **more):
     made = LanguageModel(
         20, D_MODEL, N_HEADS, N_LAYERS, position=position, max_length=LENGTH, **more
     )
-    with torch.no_grad():
-        for parameter in made.parameters():
-            parameter += 0.2 * torch.randn_like(parameter)
-    return made.double().eval()
+    return awake(made, 0.2)
 
 
 def texts():
@@ -35,11 +35,7 @@ def texts():
 
 
 def one_by_one(decoder, tokens, cache):
-    return torch.cat([decoder(tokens[:, [t]], cache=cache) for t in range(tokens.shape[1])], 1)
-
-
-def assert_same(one, other):
-    torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
+    return layers.in_parts(decoder, tokens, range(1, tokens.shape[1]), cache)
 
 
 @pytest.fixture
@@ -84,23 +80,25 @@ def test_layers_with_encodings_of_their_own_make_their_own(name, made):
     decoder, cache, tokens = model(name, share_position=False), Cache(), texts()
     decoder(tokens[:, :5], cache=cache)
     made.clear()
-    assert_same(one_by_one(decoder, tokens[:, 5:], cache), decoder(tokens)[:, 5:])
+    close(one_by_one(decoder, tokens[:, 5:], cache), decoder(tokens)[:, 5:])
     assert set(made) == {layer.attention.position for layer in decoder.layers}
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("name", [*SHARED, ["t5", "rotary", "t5"], ["rotary", "none", "alibi"]])
+@pytest.mark.parametrize(
+    "name", [*SHARED, "rove", ["t5", "rotary", "t5"], ["rotary", "none", "alibi"]]
+)
 def test_tokens_one_by_one_give_what_the_whole_gives(name):
     decoder, tokens = model(name), texts()
     cache = Cache()
-    assert_same(one_by_one(decoder, tokens, cache), decoder(tokens))
+    close(one_by_one(decoder, tokens, cache), decoder(tokens))
     cache.crop(5)
     other = copy.deepcopy(cache)
-    assert_same(one_by_one(decoder, tokens[:, 5:], cache), decoder(tokens)[:, 5:])
+    close(one_by_one(decoder, tokens[:, 5:], cache), decoder(tokens)[:, 5:])
     cache.crop(7)
     for one in (other, cache):
         found = one_by_one(decoder, tokens[:, one.length :], one)
-        assert_same(found, decoder(tokens)[:, -found.shape[1] :])
+        close(found, decoder(tokens)[:, -found.shape[1] :])
 
 
 @torch.inference_mode()
@@ -119,17 +117,14 @@ def test_layers_that_keep_other_tokens_share_nothing_that_is_wrong(name):
         steps = together[0].onward(token)
         places = Places(steps, steps, causal=True, cached=True).for_a_pass()
         for layer, own, other in zip(layers, apart, together, strict=True):
-            assert_same(layer(token, cache=own), layer.attend(token, places=places, cache=other))
+            close(layer(token, cache=own), layer.attend(token, places=places, cache=other))
 
 
 @each_shared
 def test_with_gradients_nothing_is_kept(name):
     decoder, tokens = model(name), texts()
-    found = []
-    for outputs in (decoder(tokens), one_by_one(decoder, tokens, Cache())):
-        found.append(torch.autograd.grad(outputs.square().sum(), list(decoder.layers.parameters())))
-    for one, other in zip(*found, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+    parts = one_by_one(decoder, tokens, Cache())
+    close_in_gradients(parts, decoder(tokens), decoder.layers.parameters(), rtol=1e-9)
 
 
 @torch.no_grad()
@@ -143,16 +138,15 @@ def test_a_transform_keeps_nothing(name):
         return decoder(token[None, None], cache=cache)
 
     some = torch.arange(3)
-    assert_same(torch.vmap(last)(some), torch.stack([last(token) for token in some]))
+    close(torch.vmap(last)(some), torch.stack([last(token) for token in some]))
 
 
 @torch.inference_mode()
 def test_places_that_are_given_are_not_shared():
     decoder, tokens = model("alibi"), texts()
     times = torch.arange(LENGTH) * 1.5
-    cache = Cache()
-    parts = [decoder(tokens[:, [t]], positions=times[[t]], cache=cache) for t in range(LENGTH)]
-    assert_same(torch.cat(parts, 1), decoder(tokens, positions=times))
+    parts = layers.in_parts(decoder, tokens, range(1, LENGTH), positions=times)
+    close(parts, decoder(tokens, positions=times))
 
 
 @torch.inference_mode()
@@ -219,5 +213,5 @@ def test_a_readers_scores_by_offset_are_shared_too(made):
             return -offset.abs() / 2
 
     decoder, cache, tokens = model(Nearby), Cache(), texts()
-    assert_same(one_by_one(decoder, tokens, cache), decoder(tokens))
+    close(one_by_one(decoder, tokens, cache), decoder(tokens))
     assert len(made) == LENGTH

@@ -66,8 +66,6 @@ def test_what_is_missing_or_wrong_is_named():
         layer(x, positions=torch.rand(6, 4))
     with pytest.raises(ValueError, match="n_columns must be an integer of at least 2, got 1"):
         GraphPosition(8, 2, 6, n_columns=1)
-    with pytest.raises(ValueError, match="flip must be True or False, got 1"):
-        GraphPosition(8, 2, 6, flip=1)
 
 
 def test_it_starts_anew():

@@ -6,13 +6,12 @@ import naive
 import numpy as np
 import pytest
 import torch
-from torch.autograd import gradcheck
+from layers import close
 
 from posenc import encodings
-from posenc.attention import Cache, CrossAttention, Places, SelfAttention
+from posenc.attention import Places, SelfAttention
 
 D_MODEL, N_HEADS, D_HEAD, LENGTH = 32, 2, 16, 6
-TOLERANCE = {"rtol": 0, "atol": 1e-9}
 # Which axis each pair of a head follows in released models, 64 pairs or 32: runs of (axis, pairs).
 RELEASED = {
     "Qwen2-VL": ((16, 24, 24), "contiguous", [(0, 16), (1, 24), (2, 24)]),
@@ -79,8 +78,7 @@ def test_a_layer_equals_the_loops(options):
         return naive.dot(q, k) / math.sqrt(D_HEAD)
 
     expected = naive.self_attention(attention, x.tolist(), score=score)
-    ours = attention(x, positions=t)
-    torch.testing.assert_close(ours, torch.tensor(expected, dtype=t.dtype), **TOLERANCE)
+    close(attention(x, positions=t), torch.tensor(expected, dtype=t.dtype))
 
 
 @variants
@@ -93,31 +91,7 @@ def test_text_is_encoded_by_plain_rope(options):
     wanted = plain.rotate(q, k)
     on_all_axes = Places.at(t[:, None].expand(-1, position.n_axes), q[0], position.n_axes)
     for got in (position.rotate(q, k), position.rotate(q, k, on_all_axes)):
-        torch.testing.assert_close(torch.stack(got), torch.stack(wanted), **TOLERANCE)
-
-
-def test_a_shift_along_any_axis_is_not_seen():
-    attention, x, t = layer(), tokens(), places(3)
-    shift = torch.tensor([7.0, -300.5, 11.0], dtype=torch.float64)
-    expected = attention(x, positions=t)
-    torch.testing.assert_close(attention(x, positions=t + shift), expected, **TOLERANCE)
-    assert not torch.allclose(attention(x, positions=t.flip(-1)), expected)
-
-
-@pytest.mark.parametrize("n_kv_heads", [1, 2])
-def test_one_token_at_a_time_gives_the_whole_sequence(n_kv_heads):
-    attention, x = layer(causal=True, n_kv_heads=n_kv_heads), tokens()
-    t, cache = torch.randint(9, (2, LENGTH, 3)), Cache()
-    parts = [
-        attention(x[:, i : i + 1], positions=t[:, i : i + 1], cache=cache) for i in range(LENGTH)
-    ]
-    torch.testing.assert_close(torch.cat(parts, 1), attention(x, positions=t), **TOLERANCE)
-
-
-def test_cross_attention_takes_places_of_both():
-    cross, t = layer(cls=CrossAttention), torch.randint(9, (LENGTH, 3))
-    out = cross(tokens(), tokens(3), positions=t, context_positions=t[:3])
-    assert out.shape == (2, LENGTH, D_MODEL)
+        close(torch.stack(got), torch.stack(wanted))
 
 
 def test_a_schedule_slows_all_axes_down():
@@ -130,8 +104,8 @@ def test_a_schedule_slows_all_axes_down():
     first, second = position.rotate(q, q, at)[0][0, 0, 0].chunk(2)
     angles = torch.tensor([3.0, 5.0, 7.0]).double()[position.axis] * torch.tensor(plain.omega)
     gain = plain.attention_factor
-    torch.testing.assert_close(first, gain * (angles.cos() - angles.sin()), **TOLERANCE)
-    torch.testing.assert_close(second, gain * (angles.cos() + angles.sin()), **TOLERANCE)
+    close(first, gain * (angles.cos() - angles.sin()))
+    close(second, gain * (angles.cos() + angles.sin()))
 
 
 def test_a_growing_schedule_takes_the_farthest_place_on_any_axis():
@@ -145,11 +119,6 @@ def test_a_growing_schedule_takes_the_farthest_place_on_any_axis():
     assert slower[1:].all()  # the fastest pair keeps its frequency
 
 
-def test_gradients_reach_places_and_tokens():
-    attention, x, t = layer(), tokens(3)[:1].requires_grad_(), places(3, 3)[:1].requires_grad_()
-    assert gradcheck(lambda x, t: attention(x, positions=t), (x, t))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -158,17 +127,9 @@ def test_gradients_reach_places_and_tokens():
             r"sections must sum up to the 8 pairs that turn, got \(4, 4, 4\)",
         ),
         ({"sections": (8,)}, r"sections must be a sequence of two numbers or more, got \(8,\)"),
-        ({"sections": 8}, "sections must be a sequence of two numbers or more, got 8"),
         ({"sections": (8, 0)}, "sections must be an integer of at least 1, got 0"),
-        (
-            {"sections": (2, 3, 3), "arrangement": "interleaved"},
-            "sections must be nearly alike with arrangement='interleaved'",
-        ),
-        (
-            {"sections": (3, 2, 3), "arrangement": "first_slowest"},
-            "sections must be nearly alike with arrangement='first_slowest'",
-        ),
-        ({"arrangement": "mixed"}, "arrangement must be one of contiguous, .*, got 'mixed'"),
+        ({"sections": (2, 3, 3), "arrangement": "interleaved"}, "nearly alike .*='interleaved'"),
+        ({"sections": (3, 2, 3), "arrangement": "first_slowest"}, "nearly alike .*'first_slowest'"),
         ({"share": 0.25}, r"sections must be an integer of at least 1, got 0"),
     ],
 )

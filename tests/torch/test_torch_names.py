@@ -111,6 +111,12 @@ class Turned(encodings.ALiBi):
         super().__init__(d_model, n_heads, max_length)
 
 
+class Wanting(encodings.ALiBi):
+    def __init__(self, d_model, n_heads, max_length, *, slope):
+        super().__init__(d_model, n_heads, max_length)
+        self.slope = slope
+
+
 @pytest.mark.parametrize(
     ("name", "cls", "message"),
     [
@@ -119,6 +125,8 @@ class Turned(encodings.ALiBi):
         ("axial_rotary", None, "name 'axial_rotary' belongs to"),
         ("a:b", None, "name must be a word of letters, digits and underscores, got 'a:b'"),
         (3, None, "name must be a word"),
+        *((no_word, None, "name must be a word") for no_word in ("class", "two words", "")),
+        ("wanting", Wanting, "Wanting has none for slope"),
         ("mine", 3, "cls must be a class derived from posenc.attention.Position, got 3"),
         ("mine", dict, "cls must be a class derived from posenc.attention.Position, got <class"),
         ("mine", encodings.NoPosition(8, 2, 5), "cls must be a class derived from"),
@@ -132,25 +140,6 @@ def test_a_class_that_cannot_be_registered_is_told_why(nearby, name, cls, messag
     with pytest.raises(ValueError, match=message):
         encodings.register(name, nearby if cls is None else cls)
     assert encodings.names("own") == ["taken"]
-
-
-@pytest.mark.parametrize("name", ["class", "two words", ""])
-def test_a_name_that_python_has_or_cannot_have_is_refused(name):
-    with pytest.raises(ValueError, match="name must be a word"):
-        encodings.register(name, type("Mine", (encodings.ALiBi,), {"bias": encodings.ALiBi.bias}))
-
-
-def test_a_class_that_make_could_not_make_is_refused():
-    class Wanting(encodings.ALiBi):
-        def __init__(self, d_model, n_heads, max_length, *, slope):
-            super().__init__(d_model, n_heads, max_length)
-            self.slope = slope
-
-        def bias(self, x, q, k, places=None):
-            return self.slope * super().bias(x, q, k, places)
-
-    with pytest.raises(ValueError, match="Wanting has none for slope"):
-        encodings.register("wanting", Wanting)
 
 
 def test_checkers_of_types_know_the_names_that_the_library_knows():

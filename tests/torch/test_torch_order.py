@@ -2,25 +2,20 @@
 
 import warnings
 
+import layers
 import pytest
 import torch
+from layers import close
 
 from posenc import encodings
 from posenc.attention import Cache, SelfAttention
 from posenc.models import LanguageModel, TimeSeriesTransformer
 
 D_MODEL, N_HEADS, LENGTH, BATCH = 16, 4, 9, 2
-TOLERANCE = {"rtol": 0, "atol": 1e-9}
 
 
 def layer(name, **more):
-    torch.manual_seed(3)
-    position = encodings.make(name, D_MODEL, N_HEADS, 20)
-    attention = SelfAttention(D_MODEL, N_HEADS, position, **more).double()
-    with torch.no_grad():
-        for parameter in attention.parameters():
-            parameter += 0.3 * torch.randn_like(parameter)
-    return attention.eval()
+    return layers.layer(name, D_MODEL, N_HEADS, 20, **more)
 
 
 def tokens(length=LENGTH):
@@ -38,13 +33,11 @@ def test_a_layer_that_goes_by_positions_equals_one_whose_tokens_are_sorted(name)
     by_order.load_state_dict(by_position.state_dict())
     x, places = tokens(), torch.stack([torch.randperm(LENGTH) for _ in range(BATCH)])
     ranks = places.argsort(1)[..., None].expand_as(x)
-    found = by_position(x, positions=places).gather(1, ranks)
-    torch.testing.assert_close(found, by_order(x.gather(1, ranks)), **TOLERANCE)
-    torch.testing.assert_close(by_position(x), by_order(x), **TOLERANCE)
+    close(by_position(x, positions=places).gather(1, ranks), by_order(x.gather(1, ranks)))
+    close(by_position(x), by_order(x))
     cache, arrived = Cache(), torch.arange(LENGTH) < 5
     parts = [by_position(x[:, a], positions=places[:, a], cache=cache) for a in (arrived, ~arrived)]
-    whole = by_position(x, positions=places, pairs=~arrived[:, None] | arrived)
-    torch.testing.assert_close(torch.cat(parts, 1), whole, **TOLERANCE)
+    close(torch.cat(parts, 1), by_position(x, positions=places, pairs=~arrived[:, None] | arrived))
 
 
 PADDED = torch.arange(LENGTH) < torch.tensor([[LENGTH], [4]])
@@ -123,5 +116,4 @@ def test_neither_the_mask_nor_the_warning_breaks_a_graph(causal):
     compiled = torch.compile(attention, backend="eager", fullgraph=True)
     program = torch.export.export(attention, (x,), {"positions": places}).module()
     for made in (compiled, program):
-        expected = attention(x, positions=places.flip(0))
-        torch.testing.assert_close(made(x, positions=places.flip(0)), expected, **TOLERANCE)
+        close(made(x, positions=places.flip(0)), attention(x, positions=places.flip(0)))

@@ -153,16 +153,6 @@ def test_rows_before_the_first_position_stay(length):
             assert torch.equal(new.table(length)[:5], position.table(5))
 
 
-def test_one_axis_is_interpolated_as_torch_does_with_aligned_ends():
-    position = learned("learnable", 10)
-    for length in (4, 19, 33):
-        ours = encodings.resize(position, length, interpolate=True).vectors.mT[None]
-        theirs = functional.interpolate(
-            position.vectors.mT[None], length, mode="linear", align_corners=True
-        )
-        torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-5)
-
-
 def cubic(x, a):
     """Keys (1981): the cubic kernel of width 4."""
     x = np.abs(x)
@@ -240,34 +230,28 @@ def test_a_grid_is_resampled_in_float32_and_behind_the_rows_that_are_no_position
     assert torch.equal(same.vectors, position.vectors)
 
 
+FITTING = {"name": "learnable", "old": (3, 4), "prefix": 1}
+
+
 @pytest.mark.parametrize(
-    ("name", "old", "options", "message"),
+    ("wrong", "message"),
     [
-        (
-            "learnable",
-            (3, 4),
-            {},
-            r"old must be the grid of the table, whose 13 rows .* \(3, 4\) w",
-        ),
-        ("learnable", 12, {"prefix": 1}, "old must be two numbers, height and width, got 12"),
-        ("learnable", (3, 0), {"prefix": 1}, "old must be an integer of at least 1, got 0"),
-        ("learnable", (3, 4), {"prefix": -1}, "prefix must be an integer of at least 0, got -1"),
-        ("learnable", (3, 4), {"mode": "nearest"}, "mode must be one of bicubic, bilinear, got"),
-        ("learnable", (3, 4), {"antialias": 1}, "antialias must be True or False, got 1"),
-        (
-            "learnable",
-            (3, 4),
-            {"overshoot": 1.0},
-            "overshoot must be a probability, 0 <= overshoot < 1",
-        ),
-        ("relative", (3, 4), {"prefix": 1}, "a learned row for each position, got Relative"),
-        ("erpe", (3, 4), {"prefix": 1}, "a learned row for each position, got ERPE"),
-        ("rotary", (3, 4), {"prefix": 1}, "a learned row for each position, got Rotary"),
+        ({"prefix": 0}, r"old must be the grid of the table, whose 13 rows .* \(3, 4\) w"),
+        ({"old": 12}, "old must be two numbers, height and width, got 12"),
+        ({"old": (3, 0)}, "old must be an integer of at least 1, got 0"),
+        ({"prefix": -1}, "prefix must be an integer of at least 0, got -1"),
+        ({"mode": "nearest"}, "mode must be one of bicubic, bilinear, got"),
+        ({"antialias": 1}, "antialias must be True or False, got 1"),
+        ({"overshoot": 1.0}, "overshoot must be a probability, 0 <= overshoot < 1"),
+        ({"name": "relative"}, "a learned row for each position, got Relative"),
+        ({"name": "rotary"}, "a learned row for each position, got Rotary"),
     ],
 )
-def test_grids_that_do_not_fit_are_named(name, old, options, message):
+def test_grids_that_do_not_fit_are_named(wrong, message):
+    given = FITTING | wrong
+    position = encodings.make(given.pop("name"), 16, 2, 13)
     with pytest.raises(ValueError, match=message):
-        encodings.resize_grid(encodings.make(name, 16, 2, 13), old, (6, 6), **options)
+        encodings.resize_grid(position, given.pop("old"), (6, 6), **given)
 
 
 def test_what_has_no_learned_table_is_refused():

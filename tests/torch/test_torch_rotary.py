@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from layers import close, in_parts
 from torch.func import grad, vmap
 
 from posenc import encodings, frequencies, rotation, schedules
@@ -22,6 +23,9 @@ SCALED = [
 each_scaling = pytest.mark.parametrize(("scaling", "options"), SCALED)
 
 
+growing = pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+
+
 def rotary(max_length=4 * TRAINED, **options):
     return encodings.make("rotary", 16, 2, max_length, **options)
 
@@ -34,12 +38,6 @@ def layer(position):
 def turned(position, length):
     x = torch.ones(1, 2, length, 8, dtype=torch.float64)
     return position.double().rotate(x, x)[0][0, 0]
-
-
-def test_by_default_all_pairs_turn_as_in_the_paper():
-    position = rotary()
-    np.testing.assert_array_equal(position.omega, frequencies.geometric(8))
-    assert position.attention_factor == 1
 
 
 @each_scaling
@@ -74,21 +72,20 @@ def test_omega_is_that_of_the_schedule_at_max_length(scaling, options):
 @each_scaling
 def test_positions_that_are_given_turn_like_those_that_are_counted(scaling, options):
     attention, x = layer(rotary(scaling=scaling, **options)), torch.randn(2, 70, 16).double()
-    given = attention(x, positions=torch.arange(70))
-    torch.testing.assert_close(attention(x), given, rtol=0, atol=1e-10)
+    close(attention(x), attention(x, positions=torch.arange(70)), 1e-10)
 
 
 @each_scaling
 def test_beyond_max_length_angles_are_computed_on_the_spot(scaling, options):
     short, long = (rotary(n, scaling=scaling, **options) for n in (30, 80))
     if scaling in ("linear", "ntk", "yarn", "llama3"):
-        torch.testing.assert_close(turned(short, 80), turned(long, 80), rtol=0, atol=1e-12)
+        close(turned(short, 80), turned(long, 80), 1e-12)
     else:  # the length at hand decides, not that of the table
         ratio = short.attention_factor / long.attention_factor
-        torch.testing.assert_close(turned(short, 80), ratio * turned(long, 80), rtol=0, atol=1e-12)
+        close(turned(short, 80), ratio * turned(long, 80), 1e-12)
 
 
-@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+@growing
 def test_up_to_the_trained_length_growing_schedules_are_those_of_training(scaling):
     options = dict(SCALED)[scaling]
     omega = frequencies.geometric(8)
@@ -105,19 +102,16 @@ def test_up_to_the_trained_length_growing_schedules_are_those_of_training(scalin
 @each_scaling
 def test_one_token_at_a_time_gives_the_whole_sequence_or_says_why_not(scaling, options):
     attention, kept = layer(rotary(scaling=scaling, **options)), Cache()
-    x = torch.randn(1, 30, 16, dtype=torch.float64)
-    if scaling in ("dynamic_ntk", "longrope"):
-        short = x[:, :TRAINED]
-        parts = torch.cat([attention(short[:, [t]], cache=kept) for t in range(TRAINED)], 1)
-        torch.testing.assert_close(parts, attention(short), rtol=0, atol=1e-10)
+    refuses = scaling in ("dynamic_ntk", "longrope")
+    n = TRAINED if refuses else 30
+    x = torch.randn(1, n + 1, 16, dtype=torch.float64)
+    close(in_parts(attention, x[:, :n], range(1, n), kept), attention(x[:, :n]), 1e-10)
+    if refuses:
         with pytest.raises(ValueError, match=f"{scaling}.* a cache holds turned ones, .* 20;"):
-            attention(x[:, [TRAINED]], cache=kept)
-    else:
-        parts = torch.cat([attention(x[:, [t]], cache=kept) for t in range(30)], 1)
-        torch.testing.assert_close(parts, attention(x), rtol=0, atol=1e-10)
+            attention(x[:, [n]], cache=kept)
 
 
-@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+@growing
 def test_a_row_with_positions_of_its_own_does_not_depend_on_the_others(scaling):
     attention = layer(rotary(scaling=scaling, **dict(SCALED)[scaling]))
     x = torch.randn(3, 12, 16, dtype=torch.float64)
@@ -125,14 +119,13 @@ def test_a_row_with_positions_of_its_own_does_not_depend_on_the_others(scaling):
     positions = torch.stack([t, t + 100, t / 2.0 + 30])
     together = attention(x, positions=positions)
     for row in range(3):
-        alone = attention(x[[row]], positions=positions[[row]])
-        torch.testing.assert_close(together[[row]], alone, rtol=0, atol=1e-12)
+        close(together[[row]], attention(x[[row]], positions=positions[[row]]), 1e-12)
     shared = attention(x, positions=t + 100)  # what rows have in common is theirs as well
-    torch.testing.assert_close(shared[[1]], together[[1]], rtol=0, atol=1e-12)
+    close(shared[[1]], together[[1]], 1e-12)
     assert (shared[[0]] - together[[0]]).abs().max() > 1e-3
 
 
-@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+@growing
 def test_keys_that_are_counted_meet_queries_with_places_of_their_own(scaling):
     position = rotary(scaling=scaling, **dict(SCALED)[scaling]).double()
     q, k = torch.randn(2, 2, 5, 8).double(), torch.randn(2, 2, 30, 8).double()
@@ -143,10 +136,10 @@ def test_keys_that_are_counted_meet_queries_with_places_of_their_own(scaling):
         own = Steps(5, q.device, given=rows[[row]])
         alone = position.rotate(q[[row]], k[[row]], Places(own, counted, crossed=True))
         for one, other in zip(both, alone, strict=True):
-            torch.testing.assert_close(one[[row]], other, rtol=0, atol=1e-12)
+            close(one[[row]], other, 1e-12)
 
 
-@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+@growing
 @pytest.mark.parametrize(("first", "got"), [(-50, "-39"), (-12, "-1"), (1e30, "1")])
 def test_positions_that_say_no_length_are_named(scaling, first, got):
     position = rotary(scaling=scaling, **dict(SCALED)[scaling]).double()
@@ -172,7 +165,7 @@ TRANSFORMED = {
 
 
 @pytest.mark.parametrize("how", ["vmap", "grad"])
-@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+@growing
 def test_lengths_that_a_transform_keeps_from_view_are_refused(scaling, how):
     attention = layer(rotary(scaling=scaling, **dict(SCALED)[scaling]))
     x, t = torch.randn(2, 12, 16, dtype=torch.float64), torch.arange(12)
@@ -182,7 +175,7 @@ def test_lengths_that_a_transform_keeps_from_view_are_refused(scaling, how):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+@growing
 def test_a_compiled_program_never_takes_another_length(scaling):
     """Some versions of torch leave what raises to Python, where numbers are at hand."""
     attention = layer(rotary(scaling=scaling, **dict(SCALED)[scaling]))
@@ -193,23 +186,22 @@ def test_a_compiled_program_never_takes_another_length(scaling):
     except ValueError as error:
         got, said = attention(x, positions=t), str(error)
     assert said.startswith(refusal)
-    torch.testing.assert_close(got, attention(x, positions=t), rtol=0, atol=1e-12)
+    close(got, attention(x, positions=t), 1e-12)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", TRANSFORMED)
-@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+@growing
 def test_counted_lengths_are_known_in_a_transform(scaling, how):
     attention = layer(rotary(scaling=scaling, **dict(SCALED)[scaling]))
     x, t = torch.randn(2, 12, 16, dtype=torch.float64, requires_grad=True), torch.arange(12)
     eager = attention(x, positions=t)
     if how == "grad":
         (eager,) = torch.autograd.grad(eager.square().sum(), x)
-    got = TRANSFORMED[how](attention, x.detach())
-    torch.testing.assert_close(got, eager, rtol=0, atol=1e-12)
+    close(TRANSFORMED[how](attention, x.detach()), eager, 1e-12)
 
 
-@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+@growing
 def test_on_meta_no_length_is_known_and_shapes_are(scaling):
     attention = layer(rotary(scaling=scaling, **dict(SCALED)[scaling])).to("meta")
     x, t = torch.empty(2, 12, 16, dtype=torch.float64, device="meta"), torch.arange(12)
@@ -225,36 +217,20 @@ def test_factors_follow_from_the_lengths():
 
 
 @pytest.mark.parametrize("scaling", ["linear", "ntk"])
-def test_beside_a_factor_an_original_length_changes_nothing_and_the_docstring_says_so(scaling):
+def test_beside_a_factor_an_original_length_changes_nothing(scaling):
     """Configurations of models hold both; the benchmark and the peers hand both over."""
     alone = rotary(scaling=scaling, factor=2.0)
     beside = rotary(scaling=scaling, factor=2.0, original_length=8)
     np.testing.assert_array_equal(alone.omega, beside.omega)
-    said = " ".join(encodings.Rotary.__doc__.split())
-    assert "beside a factor, as configurations of models have it, it changes nothing" in said
-    assert 'other than an `original_length` beside the `factor` of "linear" and "ntk"' in said
 
 
-def test_beside_a_gain_longrope_has_no_use_for_a_factor():
-    gained = {"scaling_options": {**LISTS, "attention_factor": 1.5}}
-    alone, beside = (
-        rotary(scaling="longrope", original_length=20, factor=factor, **gained)
-        for factor in (None, 9.0)
-    )
+@pytest.mark.parametrize("max_length", [10, 80])  # below the trained length, too
+def test_beside_a_gain_longrope_has_no_use_for_a_factor(max_length):
+    gained = {"scaling_options": {**LISTS, "attention_factor": 1.5}, "original_length": TRAINED}
+    alone = rotary(max_length, scaling="longrope", **gained)
+    beside = rotary(max_length, scaling="longrope", factor=9.0, **gained)
     np.testing.assert_array_equal(alone.omega, beside.omega)
     assert alone.attention_factor == beside.attention_factor == 1.5
-    said = " ".join(encodings.Rotary.__doc__.split())
-    assert 'a `factor` beside the `attention_factor` of "longrope"' in said
-
-
-def test_beside_a_gain_longrope_wants_no_factor_below_the_trained_length_either():
-    gained = {"scaling_options": {**LISTS, "attention_factor": 1.5}}
-    short = rotary(10, scaling="longrope", original_length=TRAINED, **gained)
-    said = rotary(10, scaling="longrope", original_length=TRAINED, factor=4.0, **gained)
-    np.testing.assert_array_equal(short.omega, said.omega)
-    assert short.attention_factor == said.attention_factor == 1.5
-    with pytest.raises(ValueError, match="factor must be given where max_length = 10 is below"):
-        rotary(10, scaling="longrope", original_length=TRAINED, scaling_options=LISTS)
 
 
 def test_gains_multiply_queries_and_keys():
@@ -266,19 +242,10 @@ def test_gains_multiply_queries_and_keys():
 
 
 @pytest.mark.parametrize("pairing", ["interleaved", "half"])
-def test_partial_rotary_turns_the_first_dimensions(pairing):
-    position = rotary(pairing=pairing, share=0.5)
-    np.testing.assert_array_equal(position.omega, frequencies.geometric(4))
-    got, t = turned(position, 9), np.arange(9)
-    expected = rotation.rotate(np.ones((9, 4)), t, position.omega, pairing=pairing)
-    np.testing.assert_allclose(got[:, :4], expected, atol=1e-12)
-    assert (got[:, 4:] == 1).all()
-
-
-@pytest.mark.parametrize("pairing", ["interleaved", "half"])
 @pytest.mark.parametrize(("first", "share"), [(4, 0.5), (2, 0.5), (0, 0.5), (6, 0.25)])
-def test_dimensions_that_turn_may_come_last(first, share, pairing):
+def test_a_share_turns_wherever_it_is_said_to_begin(first, share, pairing):
     position = rotary(pairing=pairing, share=share, first=first)
+    np.testing.assert_array_equal(position.omega, frequencies.geometric(int(8 * share)))
     got, t, end = turned(position, 9), np.arange(9), first + int(8 * share)
     expected = rotation.rotate(np.ones((9, end - first)), t, position.omega, pairing=pairing)
     np.testing.assert_allclose(got[:, first:end], expected, atol=1e-12)
@@ -295,21 +262,10 @@ def test_backwards_a_score_is_that_of_the_opposite_offset(options):
     q = torch.randn(8).double().expand_as(x)
     scores = [p.rotate(q, q) for p in (theirs, ours)]
     one, other = (q @ k.mT for q, k in scores)
-    torch.testing.assert_close(one, other.mT, rtol=0, atol=1e-12)
+    close(one, other.mT, 1e-12)
     twice = theirs.rotate(back[0], back[1])  # what turned back, turned on, is as it was
-    torch.testing.assert_close(twice[0], x, rtol=0, atol=1e-12)
+    close(twice[0], x, 1e-12)
     assert not torch.allclose(there[0], back[0])
-
-
-@pytest.mark.parametrize("direction", [1, -1])
-@pytest.mark.parametrize(("scaling", "options"), [("none", {}), *SCALED[2:3]])
-def test_turning_last_or_backwards_is_the_same_one_token_at_a_time(scaling, options, direction):
-    position = rotary(scaling=scaling, share=0.5, first=3, direction=direction, **options)
-    causal, x, cache = layer(position), torch.randn(2, 12, 16).double(), Cache()
-    parts = [causal(x[:, i : i + 1], cache=cache) for i in range(12)]
-    torch.testing.assert_close(torch.cat(parts, 1), causal(x), rtol=0, atol=1e-12)
-    given = causal(x, positions=torch.arange(12))
-    torch.testing.assert_close(given, causal(x), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("keep", [0, 0.5, 0.7, 1])
@@ -320,13 +276,6 @@ def test_keep_drops_the_lowest_frequencies(keep):
     assert (omega[kept:] == 0).all()
 
 
-def test_with_nothing_kept_positions_leave_no_trace():
-    still, x = layer(rotary(keep=0)), torch.randn(1, 12, 16).double()
-    none = SelfAttention(16, 2, encodings.make("none", 16, 2, 12), causal=True).double().eval()
-    none.load_state_dict(still.state_dict())
-    torch.testing.assert_close(still(x), none(x), rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_scaled_angles_stay_in_float32_in_half_types(dtype):
     position = rotary(3000, scaling="yarn", original_length=1000).to(dtype)
@@ -334,6 +283,10 @@ def test_scaled_angles_stay_in_float32_in_half_types(dtype):
     x = torch.ones(1, 2, 3000, 8, dtype=dtype)
     got, exact = position.rotate(x, x)[0].double(), turned(position.double(), 3000)
     assert (got - exact).abs().max() <= 2 * torch.finfo(dtype).eps
+
+
+YARN = {"scaling": "yarn", "original_length": 20}
+LONG = {"scaling": "longrope", "original_length": 20}
 
 
 @pytest.mark.parametrize(
@@ -346,47 +299,29 @@ def test_scaled_angles_stay_in_float32_in_half_types(dtype):
         ({"scaling": "linear"}, "original_length must be given with scaling='linear'"),
         ({"scaling": "yarn", "factor": 2.0}, "original_length must be given .* got None"),
         ({"scaling": "linear", "factor": 0.5}, "factor must be at least 1"),
-        ({"scaling": "linear", "factor": True}, "factor must be a finite number above 0"),
         ({"scaling": "linear", "original_length": 100}, "factor must be given where max_length"),
-        ({"scaling": "yarn", "original_length": 2.5}, "original_length must be an integer"),
         (
-            {"scaling": "yarn", "original_length": 20, "scaling_options": {"beta": 1}},
-            "are: beta_fast, beta_slow, ramp, truncate, attention_factor; got beta",
+            LONG | {"max_length": 10, "scaling_options": LISTS},
+            "factor must be given where max_leng",
         ),
+        (YARN | {"scaling_options": {"beta": 1}}, "are: beta_fast, beta_slow, ramp, .*; got beta"),
+        (YARN | {"scaling_options": [("beta_fast", 1)]}, "scaling_options must be a mapping"),
         (
-            {"scaling": "yarn", "original_length": 20, "scaling_options": [("beta_fast", 1)]},
-            "scaling_options must be a mapping",
+            YARN | {"scaling_options": {"beta_fast": 0.5}},
+            "beta_fast must be at least beta_slow = 1",
         ),
+        (YARN | {"scaling_options": {"attention_factor": 0}}, "attention_factor must be a finite"),
+        (LONG, "scaling_options of 'longrope' must hold short_factor and long_factor"),
         (
-            {"scaling": "yarn", "original_length": 20, "scaling_options": {"beta_fast": 0.5}},
-            "beta_fast must be at least beta_slow = 1.0",
-        ),
-        (
-            {"scaling": "yarn", "original_length": 20, "scaling_options": {"attention_factor": 0}},
-            "attention_factor must be a finite number above 0",
-        ),
-        (
-            {"scaling": "longrope", "original_length": 20},
-            "scaling_options of 'longrope' must hold short_factor and long_factor",
-        ),
-        (
-            {
-                "scaling": "longrope",
-                "original_length": 20,
-                "scaling_options": {"short_factor": [1], "long_factor": [1]},
-            },
+            LONG | {"scaling_options": {"short_factor": [1], "long_factor": [1]}},
             "short_factor must hold one number above 0 for each of 4 pairs",
         ),
         ({"share": 0.3}, r"share must .* got 0.3, which is 2.4 of 8; share=0.25 turns 2"),
-        ({"share": 0}, "share must be a finite number above 0"),
         ({"share": 1.5}, "share must be above 0, at most 1"),
         ({"first": 2}, "first must be at most 0, as 8 of a head's 8 dimensions turn, got 2"),
         ({"share": 0.5, "first": 5}, "first must be at most 4, as 4 of a head's 8 .* got 5"),
-        ({"first": -1}, "first must be an integer of at least 0, got -1"),
         ({"direction": 0}, "direction must be 1 or -1, got 0"),
-        ({"direction": "back"}, "direction must be 1 or -1, got 'back'"),
         ({"keep": 1.5}, "keep must be a share from 0 to 1, got 1.5"),
-        ({"keep": -1}, "keep must be a finite number of at least 0"),
         ({"share": 0.25, "scaling": "ntk", "factor": 2.0}, "omega must hold two or more"),
     ],
 )

@@ -4,10 +4,10 @@ import math
 
 import pytest
 import torch
+from layers import awake, close, close_in_gradients, in_parts
 
 from posenc import encodings
-from posenc.attention import Cache, Places, QueryScaling, Scoring, SelfAttention, by_offset, kernels
-from posenc.encodings import NoPosition
+from posenc.attention import Places, QueryScaling, Scoring, SelfAttention, kernels
 
 D_MODEL, N_HEADS, LENGTH, BATCH = 16, 4, 12, 2
 ALL = Scoring(
@@ -25,16 +25,10 @@ NAMES = ["none", "rotary", "alibi", "relative", "tupe", "erpe", "t5"]
 
 
 def layer(name, scoring, d_head=None, **more):
-    """Return a layer whose parameters are away from special values, in float64."""
     torch.manual_seed(3)
     made = encodings.make(name, N_HEADS * d_head if d_head else D_MODEL, N_HEADS, 300)
-    attention = SelfAttention(
-        D_MODEL, N_HEADS, made, scoring=scoring, d_head=d_head, **{"causal": True} | more
-    )
-    with torch.no_grad():
-        for parameter in attention.parameters():
-            parameter += 0.3 * torch.randn_like(parameter)
-    return attention.double().eval()
+    more = {"causal": True, "scoring": scoring, "d_head": d_head} | more
+    return awake(SelfAttention(D_MODEL, N_HEADS, made, **more))
 
 
 def tokens(length=LENGTH):
@@ -75,8 +69,7 @@ def test_log_n_scaling_is_growth_without_steps():
     n = 7
     rule = QueryScaling(beta=1 / math.log(n), every=n, shift=1, smooth=True)
     published = [math.log(i, n) if i > n else 1.0 for i in range(1, 60)]
-    expected = torch.tensor(published, dtype=torch.float64)
-    torch.testing.assert_close(rule.at(torch.arange(59)), expected, rtol=0, atol=1e-14)
+    close(rule.at(torch.arange(59)), torch.tensor(published, dtype=torch.float64), 1e-14)
 
 
 @pytest.mark.parametrize("scoring", SCORINGS)
@@ -84,8 +77,8 @@ def test_log_n_scaling_is_growth_without_steps():
 def test_scores_are_those_that_the_settings_say(name, scoring):
     attention, x = layer(name, SCORINGS[scoring]), tokens()
     weights, outputs = by_hand(attention, x)
-    assert torch.allclose(attention.weights(x), weights, atol=1e-12)
-    assert torch.allclose(attention(x), outputs, atol=1e-12)
+    close(attention.weights(x), weights, 1e-12)
+    close(attention(x), outputs, 1e-12)
 
 
 @pytest.mark.parametrize("name", ["none", "alibi", "t5"])
@@ -95,13 +88,8 @@ def test_long_inputs_and_their_gradients_are_those_of_the_weights(name):
         outputs, weights = attention(x), attention.weights(x)
         values = attention.qkv(x)[..., -D_MODEL:].unflatten(-1, (N_HEADS, -1)).transpose(1, 2)
         written = attention.out((weights @ values).transpose(1, 2).flatten(2))
-        assert torch.allclose(outputs, written, atol=1e-12)
-        found = [
-            torch.autograd.grad(one.square().sum(), list(attention.parameters()))
-            for one in (outputs, written)
-        ]
-        for one, other in zip(*found, strict=True):
-            assert torch.allclose(one, other, rtol=1e-9, atol=1e-9)
+        close(outputs, written, 1e-12)
+        close_in_gradients(outputs, written, attention.parameters(), rtol=1e-9)
 
 
 def test_the_plain_path_is_left_alone():
@@ -116,35 +104,11 @@ def test_the_plain_path_is_left_alone():
     assert "sinks" not in attention.state_dict()
 
 
-def test_a_sink_takes_what_no_token_gets():
-    attention = SelfAttention(
-        D_MODEL, N_HEADS, NoPosition(D_MODEL, N_HEADS, LENGTH), scoring=Scoring(sinks=True)
-    )
-    weights = attention.weights(torch.zeros(1, 3, D_MODEL))
-    assert torch.allclose(weights, torch.tensor(0.25))  # 1 / (3 + exp(0))
-    attention.sinks.data.fill_(50.0)
-    assert attention.weights(torch.zeros(1, 3, D_MODEL)).max() < 1e-20
-
-
-def test_a_cap_lies_below_what_is_added():
-    class Far(NoPosition):
-        @by_offset
-        def bias(self, offset):
-            return 5.0 * offset[None]
-
-    attention = SelfAttention(
-        D_MODEL, N_HEADS, Far(D_MODEL, N_HEADS, LENGTH), scoring=Scoring(softcap=1e-6)
-    )
-    weights = attention.weights(torch.randn(1, 2, D_MODEL))
-    assert torch.allclose((weights[..., 1] / weights[..., 0]).log(), torch.tensor(5.0), atol=1e-4)
-
-
 def test_queries_grow_by_given_positions():
     attention, x = layer("none", SCORINGS["query_scaling"]), tokens()
     later = attention(x, positions=torch.arange(LENGTH) + 100)
     assert not torch.allclose(attention(x), later)
-    counted = attention(x, positions=torch.arange(LENGTH))
-    assert torch.allclose(attention(x), counted, atol=1e-12)
+    close(attention(x), attention(x, positions=torch.arange(LENGTH)), 1e-12)
     assert torch.equal(
         QueryScaling(beta=1.0, every=4).at(torch.tensor([-9, 0, 3])),
         torch.ones(3, dtype=torch.float64),
@@ -154,15 +118,11 @@ def test_queries_grow_by_given_positions():
 @pytest.mark.parametrize("scoring", SCORINGS)
 def test_a_cache_and_padding_in_front(scoring):
     attention, x = layer("rotary", SCORINGS[scoring], n_kv_heads=2, window=5), tokens()
-    cache = Cache()
-    parts = [attention(x[:, t : t + 1], cache=cache) for t in range(LENGTH)]
-    assert torch.allclose(torch.cat(parts, 1), attention(x), atol=1e-12)
+    close(in_parts(attention, x, range(1, LENGTH)), attention(x), 1e-12)
     padded = torch.cat((torch.full_like(x[:, :3], math.nan), x), 1)
     mask = torch.arange(LENGTH + 3).expand(BATCH, -1) >= 3
     places = (mask.cumsum(1) - 1).clamp(min=0)
-    assert torch.allclose(
-        attention(padded, padding=mask, positions=places)[:, 3:], attention(x), atol=1e-12
-    )
+    close(attention(padded, padding=mask, positions=places)[:, 3:], attention(x), 1e-12)
 
 
 @pytest.mark.parametrize("name", ["rotary", "alibi", "relative", "deberta"])
@@ -173,27 +133,12 @@ def test_heads_of_a_width_of_their_own(name, d_head):
     assert attention.out.weight.shape == (D_MODEL, N_HEADS * d_head)
     values = attention.qkv(x)[..., -N_HEADS * d_head :].unflatten(-1, (N_HEADS, -1))
     written = attention.weights(x) @ values.transpose(1, 2)
-    assert torch.allclose(
-        attention(x), attention.out(written.transpose(1, 2).flatten(2)), atol=1e-12
-    )
+    close(attention(x), attention.out(written.transpose(1, 2).flatten(2)), 1e-12)
 
 
 def test_a_width_that_is_the_usual_one_changes_nothing():
     x = tokens()
     assert torch.equal(layer("rotary", None)(x), layer("rotary", None, D_MODEL // N_HEADS)(x))
-
-
-def test_heads_may_be_more_than_divide_the_width():
-    position = encodings.make("rotary", 3 * 8, 3, LENGTH)
-    attention = SelfAttention(D_MODEL, 3, position, d_head=8)
-    assert attention(torch.randn(1, 5, D_MODEL)).shape == (1, 5, D_MODEL)
-
-
-def test_a_table_is_added_to_tokens_of_another_width_than_the_heads():
-    attention = SelfAttention(
-        D_MODEL, N_HEADS, encodings.make("learnable", D_MODEL, 2, LENGTH), d_head=10
-    )
-    assert attention(torch.randn(1, 5, D_MODEL)).shape == (1, 5, D_MODEL)
 
 
 @pytest.mark.parametrize("name", ["rotary", "alibi", "sinusoidal", "tpe", "cope"])
@@ -204,39 +149,18 @@ def test_an_encoding_of_another_width_is_refused(name):
         SelfAttention(D_MODEL, N_HEADS, position, d_head=10)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Scoring(scale=0.0), "scale must be a finite number above 0, got 0.0"),
-        (lambda: Scoring(softcap=-1), "softcap must be a finite number above 0, got -1"),
-        (lambda: Scoring(sinks=1), "sinks must be True or False, got 1"),
-        (lambda: Scoring(query_scaling=2.0), "query_scaling must be a QueryScaling or None"),
-        (lambda: QueryScaling(beta=-1, every=2), "beta must be a finite number of at least 0"),
-        (lambda: QueryScaling(beta=1, every=2, smooth=1), "smooth must be True or False, got 1"),
-        (lambda: QueryScaling(beta=1, every=0), "every must be a finite number above 0, got 0"),
-        (lambda: layer("none", {"sinks": True}), "scoring must be a posenc.attention.Scoring"),
-        (
-            lambda: SelfAttention(8, 1, NoPosition(8, 1, 2), d_head=-1),
-            "d_head must be an integer of at least 1",
-        ),
-        (
-            lambda: SelfAttention(
-                8, 1, encodings.make("axial_rotary", 8, 1, 6), scoring=SCORINGS["query_scaling"]
-            ),
-            "query_scaling must be None with positions of several numbers a token",
-        ),
-    ],
-)
-def test_settings_that_mean_nothing_are_named(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
+def test_settings_that_mean_nothing_are_named():
+    with pytest.raises(ValueError, match="every must be a finite number above 0, got 0"):
+        QueryScaling(beta=1, every=0)
+    plane, growing = encodings.make("axial_rotary", 8, 1, 6), SCORINGS["query_scaling"]
+    with pytest.raises(ValueError, match="query_scaling must be None with positions of several"):
+        SelfAttention(8, 1, plane, scoring=growing)
 
 
 def test_half_types_compile_and_transform():
-    attention = layer("rotary", SCORINGS["sinks"])
-    x = tokens()
+    attention, x = layer("rotary", SCORINGS["sinks"]), tokens()
     each = torch.func.vmap(lambda one: attention(one[None])[0])(x)
-    assert torch.allclose(each, attention(x), atol=1e-12)
+    close(each, attention(x), 1e-12)
     rounded = attention.to(torch.bfloat16)(x.to(torch.bfloat16))
     assert rounded.dtype == torch.bfloat16
     assert torch.allclose(rounded.double(), each, atol=0.1)

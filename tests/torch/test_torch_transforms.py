@@ -5,6 +5,7 @@ import copy
 import pytest
 import safetensors.torch
 import torch
+from layers import awake, close, close_in_gradients
 from torch.func import functional_call, grad_and_value, stack_module_state, vmap
 
 from posenc import encodings, tables
@@ -35,19 +36,6 @@ def declared_wide(net):
         for path, module in net.named_modules()
         for name, (_, wide) in getattr(module, "_exact", {}).items()
         if wide
-    }
-
-
-def test_angles_slopes_and_filters_are_wide_and_tables_are_not():
-    names = ("rotary", "alibi", "dywpe", "sinusoidal", "dft")
-    found = {name: declared_wide(build(MODELS[0], name)) for name in names}
-    last = {name: {key.rsplit(".", 1)[-1] for key in keys} for name, keys in found.items()}
-    assert last == {
-        "rotary": {"cos", "sin"},
-        "alibi": {"slopes"},
-        "dywpe": {"scaling"},
-        "sinusoidal": set(),
-        "dft": set(),
     }
 
 
@@ -95,36 +83,11 @@ def test_everything_follows_the_module_dtype(name, dtype):
     assert all(p.grad.isfinite().all() for p in net.parameters())
     # a lower precision changes the numbers, not the function
     exact = build(TimeSeriesTransformer, name).double().eval()(series().double())
-    close = build(TimeSeriesTransformer, name).to(dtype).eval()(series().to(dtype))
-    tolerance = {torch.float64: 1e-12, torch.bfloat16: 0.15}[dtype]
-    torch.testing.assert_close(close.double(), exact, rtol=0, atol=tolerance)
-
-
-@pytest.mark.parametrize("name", ["relative", "t5", "alibi", "tupe", "sinusoidal", "erpe"])
-def test_long_inputs_in_bfloat16(name):
-    net = build(TimeSeriesTransformer, name, length=300).to(torch.bfloat16)
-    net(series(300).to(torch.bfloat16)).float().sum().backward()
-    assert all(p.grad.isfinite().all() for p in net.parameters())
-
-
-def in_full(position):
-    """Return a copy in float64 of a module of a half type, with the same numbers as parameters."""
-    return copy.deepcopy(position).double()
+    rounded = build(TimeSeriesTransformer, name).to(dtype).eval()(series().to(dtype))
+    close(rounded.double(), exact, {torch.float64: 1e-12, torch.bfloat16: 0.15}[dtype])
 
 
 HALF = [torch.bfloat16, torch.float16]
-
-
-@pytest.mark.parametrize("name", ["learnable_frequency", "sine_linear"])
-@pytest.mark.parametrize("dtype", HALF)
-@pytest.mark.parametrize("scale", ["paper", "unit", "learned"])
-def test_half_types_know_every_position(name, dtype, scale):
-    position = encodings.make(name, 16, 2, 1000, scale=scale).to(dtype)
-    rows, exact = position.rows(1000), in_full(position).rows(1000)
-    torch.testing.assert_close(rows.double(), exact, rtol=0, atol=2e-4)
-    assert (rows[1:] != rows[:-1]).any(-1).all()  # bfloat16 has no 257
-    embedded = position.embed(torch.zeros(1, 1000, 16, dtype=dtype))
-    assert torch.equal(embedded[0], rows.to(dtype))
 
 
 @pytest.mark.parametrize("name", STOCHASTIC)
@@ -134,7 +97,7 @@ def test_stochastic_codes_in_half_types(name, dtype, autocast):
     position = encodings.make(name, 16, 2, 1000, gated=True).to(dtype).eval()
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
         ours, kernel = position.codes(600), position.kernel(300)
-    full = in_full(position)
+    full = copy.deepcopy(position).double()
     for a, b in zip((*ours, kernel), (*full.codes(600), full.kernel(300)), strict=True):
         torch.testing.assert_close(a.double(), b, rtol=1e-3, atol=2e-3)
 
@@ -148,7 +111,7 @@ def test_rotary_in_half_types_rounds_once(pairing, dtype, length, autocast):
     position = encodings.make("rotary", 16, 2, 300, pairing=pairing)
     position = position if autocast else position.to(dtype)
     q, k = torch.randn(2, 2, 2, length, 8).to(dtype)
-    full = in_full(position)
+    full = copy.deepcopy(position).double()
     for ours, exact in zip(position.rotate(q, k), full.rotate(q.double(), k.double()), strict=True):
         assert ours.dtype == dtype
         half_a_unit = torch.finfo(dtype).eps / 2
@@ -159,7 +122,7 @@ def test_rotary_in_half_types_rounds_once(pairing, dtype, length, autocast):
 def test_alibi_in_half_types_knows_every_distance(dtype):
     position = encodings.make("alibi", 24, 6, 10).to(dtype)
     x = torch.zeros(1, 600, 24, dtype=dtype)
-    bias, exact = position.bias(x, x, x), in_full(position).bias(x, x, x)
+    bias, exact = position.bias(x, x, x), copy.deepcopy(position).double().bias(x, x, x)
     torch.testing.assert_close(bias.double(), exact, rtol=1e-6, atol=0)
 
 
@@ -169,14 +132,11 @@ def test_bfloat16_loses_no_precision_where_blocks_begin(name):
     errors = {}
     for length in (250, 300):
         torch.manual_seed(0)
-        half = SelfAttention(32, 4, encodings.make(name, 32, 4, length)).eval()
-        with torch.no_grad():
-            for p in half.parameters():
-                p += 0.1 * torch.randn_like(p)
-        half = half.bfloat16()
+        whole = SelfAttention(32, 4, encodings.make(name, 32, 4, length))
+        half = awake(whole, 0.1, torch.float32).bfloat16()
         x, cotangent = torch.randn(2, 4, length, 32).bfloat16()
         results = []
-        for attention in (half, in_full(half)):
+        for attention in (half, copy.deepcopy(half).double()):
             parameters = list(attention.parameters())
             dtype = parameters[0].dtype
             out = attention(x.to(dtype))
@@ -250,21 +210,13 @@ def test_checkpoints_that_repeat_a_shared_encoding_are_loaded():
     """Inside a larger model, too."""
     nets = [torch.nn.Sequential(build(TimeSeriesTransformer, "tupe", seed)) for seed in range(2)]
     state = nets[0].state_dict()
-    first = "0.layers.0.attention.position.vectors"
-    assert first in state
-    assert first.replace("layers.0", "layers.1") not in state
-    repeated = {
-        **state,
-        **{
-            key.replace("layers.0", "layers.1"): value
-            for key, value in state.items()
-            if "layers.0.attention.position" in key
-        },
-    }
-    assert len(repeated) == len(state) + 3
-    nets[1].load_state_dict(repeated)
+    first, second = (f"0.layers.{i}.attention.position" for i in (0, 1))
+    shared = {key.replace(first, second): state[key] for key in state if first in key}
+    assert len(shared) == 3
+    assert not shared.keys() & state.keys()
+    nets[1].load_state_dict(state | shared)
     assert torch.equal(*(net.eval()(series()) for net in nets))
-    missing = {key: value for key, value in state.items() if key != first}
+    missing = {key: value for key, value in state.items() if key != f"{first}.vectors"}
     with pytest.raises(RuntimeError, match=r"Missing key.*position.vectors"):
         nets[1].load_state_dict(missing)
 
@@ -290,36 +242,6 @@ def test_models_on_meta_are_filled_by_assignment(name, cls, dtype):
         other = build(cls, name, seed=1).to(dtype)
     other.to_empty(device="cpu").load_state_dict(net.state_dict())
     assert torch.equal(other.eval()(x), net.eval()(x))
-
-
-class Own(torch.nn.Module):
-    """A module of a reader's own, with an encoding and no layer of ours."""
-
-    def __init__(self, name):
-        super().__init__()
-        self.map = torch.nn.Linear(16, 16)
-        self.position = encodings.make(name, 16, 2, 24)
-
-    def forward(self, x):
-        x = self.position.embed(self.map(x))
-        q = x.unflatten(-1, (2, 8)).transpose(1, 2)
-        q, k = self.position.rotate(q, q)
-        bias = self.position.bias(x, q, k)
-        return q @ k.mT if bias is None else q @ k.mT + bias
-
-
-@pytest.mark.parametrize("name", encodings.names("series"))
-def test_an_encoding_alone_is_filled_by_assignment(name):
-    module = Own(name).double().eval()
-    with torch.device("meta"):
-        empty = Own(name).double().eval()
-    assert all(one.is_meta for one in (*empty.parameters(), *empty.buffers()))
-    empty.load_state_dict(module.state_dict(), assign=True)
-    x = torch.randn(2, 9, 16, dtype=torch.float64)
-    torch.testing.assert_close(empty(x), module(x), rtol=0, atol=0)
-    for one, other in zip(empty.buffers(), module.buffers(), strict=True):
-        assert torch.equal(one, other)
-        assert one.dtype == other.dtype
 
 
 def test_constants_stay_on_meta_where_nothing_is_assigned():
@@ -399,14 +321,8 @@ def test_models_are_traced_without_a_graph_break(name):
 )
 def test_compiled_training_gives_the_same_without_a_graph_break(name):
     net = build(PatchTransformer if name == "none" else TimeSeriesTransformer, name, n_layers=1)
-    twin = copy.deepcopy(net.double())
     x = series().double()
-    ours, theirs = compiled(net, fullgraph=True)(x), twin(x)
-    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9)
-    for loss in (ours.square().sum(), theirs.square().sum()):
-        loss.backward()
-    for a, b in zip(net.parameters(), twin.parameters(), strict=True):
-        torch.testing.assert_close(a.grad, b.grad, rtol=0, atol=1e-9)
+    close_in_gradients(compiled(net.double(), fullgraph=True)(x), net(x), net.parameters())
 
 
 @pytest.mark.slow
@@ -441,8 +357,7 @@ def test_attention_is_traced_and_stored(name, length, tmp_path):
     attention = SelfAttention(24, 2, encodings.make(name, 24, 2, 400)).eval()
     x, other = torch.randn(2, length, 24), torch.randn(3, length, 24)
     torch.jit.trace(attention, x).save(tmp_path / "layer.pt")
-    found = torch.jit.load(tmp_path / "layer.pt")(other)
-    torch.testing.assert_close(found, attention(other), rtol=0, atol=1e-5)
+    close(torch.jit.load(tmp_path / "layer.pt")(other), attention(other), 1e-5)
 
 
 # -- exported programs -----------------------------------------------------------------------------
@@ -487,8 +402,7 @@ def test_attention_is_exported_for_every_length(name, masked):
     program = exported(Layer(attention), *inputs(24), smallest=2, largest=400)
     for length in (2, 17, 33, 300, 400):
         x, *mask = inputs(length)
-        expected = attention(x, **dict(zip(["padding"], mask, strict=False)))
-        torch.testing.assert_close(program(x, *mask), expected, rtol=0, atol=1e-5)
+        close(program(x, *mask), attention(x, **dict(zip(["padding"], mask, strict=False))), 1e-5)
 
 
 @pytest.mark.parametrize("name", ["t5", "tupe", "conv_spe"])
@@ -497,7 +411,7 @@ def test_models_are_exported_for_every_length(name):
     program = exported(Layer(net), series(), smallest=2, largest=300)
     for length in (2, 33, 270):
         x = series(length)
-        torch.testing.assert_close(program(x), net(x), rtol=0, atol=1e-5)
+        close(program(x), net(x), 1e-5)
 
 
 def test_models_of_patches_are_exported_for_every_number_of_whole_patches():
@@ -508,16 +422,10 @@ def test_models_of_patches_are_exported_for_every_number_of_whole_patches():
         program = torch.export.export(net, (x,), dynamic_shapes=(lengths,)).module()
         for length in (16, 96, 240):
             x = torch.randn(2, length, 1)
-            torch.testing.assert_close(program(x), net(x), rtol=0, atol=1e-5)
+            close(program(x), net(x), 1e-5)
 
 
 # -- stacked models --------------------------------------------------------------------------------
-
-
-def stacked(nets):
-    """Return one function of (parameters, buffers, x) that runs a whole stack of models."""
-    base = copy.deepcopy(nets[0])
-    return lambda parameters, buffers, x: functional_call(base, (parameters, buffers), (x,))
 
 
 @pytest.mark.parametrize(
@@ -537,77 +445,62 @@ def test_a_stack_of_models_equals_one_after_the_other(name, cls, length):
     ]
     x = series(length).double()
     parameters, buffers = stack_module_state(nets)
-    run = vmap(stacked(nets), in_dims=(0, 0, None))
-    together = run(parameters, buffers, x)
+    base = copy.deepcopy(nets[0])
+    together = vmap(lambda p, b: functional_call(base, (p, b), (x,)))(parameters, buffers)
     one_by_one = torch.stack([net(x) for net in nets])
-    torch.testing.assert_close(together, one_by_one, rtol=0, atol=1e-9)
+    close(together, one_by_one)
     # running statistics have moved in the stack as they did in the models
     for key, value in buffers.items():
         for net, row in zip(nets, value, strict=True):
-            torch.testing.assert_close(row, dict(net.named_buffers())[key], rtol=0, atol=1e-9)
+            close(row, dict(net.named_buffers())[key])
     # and gradients, by backward through vmap
     together.square().sum().backward()
     one_by_one.square().sum().backward()
     for key, value in parameters.items():
         for net, row in zip(nets, value.grad, strict=True):
-            torch.testing.assert_close(
-                row, dict(net.named_parameters())[key].grad, rtol=0, atol=1e-9
-            )
+            close(row, dict(net.named_parameters())[key].grad)
 
 
 @pytest.mark.parametrize("name", encodings.names("series"))
-def test_gradients_inside_vmap(name):
-    stochastic = name in STOCHASTIC
+def test_gradients_inside_vmap_beside_a_mask(name):
     nets = [build(TimeSeriesTransformer, name, seed).double() for seed in range(2)]
     for net in nets:
-        net.train(not stochastic)
-    x = series().double()
+        net.train(name not in STOCHASTIC)
+    x, mask = series().double(), torch.arange(24) < torch.tensor([[24], [9], [24], [24], [24]])
+    mask = None if name in SIGNAL else mask
     parameters, buffers = stack_module_state(nets)
-    run = stacked(nets)
+    base = copy.deepcopy(nets[0])
 
-    def loss(p, b, values):
-        return run(p, b, values).square().sum()
+    def loss(p, b):
+        return functional_call(base, (p, b), (x, mask)).square().sum()
 
-    gradients, losses = vmap(grad_and_value(loss), in_dims=(0, 0, None))(parameters, buffers, x)
+    gradients, losses = vmap(grad_and_value(loss))(parameters, buffers)
     for i, net in enumerate(nets):
-        expected = net(x).square().sum()
+        expected = net(x, mask).square().sum()
         expected.backward()
-        torch.testing.assert_close(losses[i], expected, rtol=0, atol=1e-9)
+        close(losses[i], expected)
         for key, parameter in net.named_parameters():
-            torch.testing.assert_close(gradients[key][i], parameter.grad, rtol=0, atol=1e-9)
+            close(gradients[key][i], parameter.grad)
 
 
 @pytest.mark.parametrize("name", STOCHASTIC)
 def test_stochastic_encodings_train_under_vmap_with_declared_randomness(name):
     nets = [build(TimeSeriesTransformer, name, seed) for seed in range(2)]
     parameters, buffers = stack_module_state(nets)
-    run = stacked(nets)
+    base, x = copy.deepcopy(nets[0]), series()
+
+    def run(p, b):
+        return functional_call(base, (p, b), (x,))
+
     with pytest.raises(RuntimeError, match="random"):
-        vmap(run, in_dims=(0, 0, None))(parameters, buffers, series())
-    out = vmap(run, in_dims=(0, 0, None), randomness="different")(parameters, buffers, series())
+        vmap(run)(parameters, buffers)
+    out = vmap(run, randomness="different")(parameters, buffers)
     assert out.isfinite().all()
-
-
-def test_masks_under_vmap():
-    nets = [build(TimeSeriesTransformer, "relative", seed).double() for seed in range(2)]
-    mask = torch.ones(5, 24, dtype=torch.bool)
-    mask[1, 9:] = False
-    parameters, buffers = stack_module_state(nets)
-    base = copy.deepcopy(nets[0])
-
-    def run(p, b, x, m):
-        return functional_call(base, (p, b), (x, m))
-
-    x = series().double()
-    together = vmap(run, in_dims=(0, 0, None, None))(parameters, buffers, x, mask)
-    torch.testing.assert_close(
-        together, torch.stack([net(x, mask) for net in nets]), rtol=0, atol=1e-9
-    )
 
 
 def test_whole_offsets_are_not_rounded_in_a_program_of_t5():
     """ONNX has no rounding of integers, and its runtime refuses a graph with one."""
-    layer = SelfAttention(16, 2, encodings.make("t5", 16, 2, 12)).eval().requires_grad_(False)
+    quiet = SelfAttention(16, 2, encodings.make("t5", 16, 2, 12)).eval().requires_grad_(False)
     length = torch.export.Dim("n", min=2, max=12)
-    program = torch.export.export(layer, (torch.randn(2, 9, 16),), dynamic_shapes=({1: length},))
+    program = torch.export.export(quiet, (torch.randn(2, 9, 16),), dynamic_shapes=({1: length},))
     assert "round" not in str(program.graph)
