@@ -47,7 +47,7 @@ OPTIONS = [
     (name, option)
     for name in NAMES
     for option in inspect.signature(encodings.get(name)).parameters
-    if option not in SIZES and (name, option) != ("swin", "width")  # which its table has no use for
+    if option not in SIZES
 ]
 
 

@@ -90,6 +90,7 @@ class SwinBias(Position):
         self.window = tuple(_checks.count("window", one, minimum=1) for one in window)
         self.n_axes = len(self.window)
         self.formula = _checks.choice("formula", formula, ("table", "continuous"))
+        width = _checks.count("width", width, minimum=1)
         self.table: nn.Parameter | None = None
         if self.formula == "table":
             self.table = nn.Parameter(torch.empty(n_heads, *(2 * one - 1 for one in self.window)))
