@@ -107,11 +107,9 @@ def test_versions_of_an_encoding_are_not_mixed_but_one_that_failed_may_be_older(
         lab.load_lab([*stored, finished])
 
 
-def test_a_length_that_is_refused_is_said():
+def test_a_length_that_is_refused_is_in_no_order():
     found = lab.load_lab([record("copy", ROTARY, 0, refused=("90", "100"))])
-    rows = lab.task_rows(found, "copy", (20, 100), "token")
-    assert rows["rotary"] == {"length 20": "100% (1 seed)", "length 100": "refuses"}
-    assert next(iter(rows)) == "rotary"
+    assert found.spread("copy", "rotary", 100, "token") is None
     assert found.order("copy") == []
 
 

@@ -80,23 +80,6 @@ def verdict_text(one: Answer) -> str:
     return NOTHING if one.answer == "interval" else one.answer
 
 
-def units_table(answered: Answered) -> Table | None:
-    """Return the change of the error on each unit in per cent; None if it is not whole."""
-    if not answered.is_whole:
-        return None
-    there = [
-        (called(one.comparison.label), one.effect.by_unit)
-        for one in answered.answers
-        if one.effect is not None
-    ]
-    rows = {
-        unit: {name: f"{per_cent(changes[number]):+z.1f}" for name, changes in there}
-        for number, unit in enumerate(answered.family.units)
-    }
-    caption = f"{answered.family.name}: change of the error on each unit, in per cent."
-    return Table(rows, head="unit", caption=caption)
-
-
 def rivals_table(standings: Sequence[baselines.Standing]) -> Table:
     """Return in how many units each reader is ahead of each rival."""
     rows: dict[str, dict[str, str]] = {}

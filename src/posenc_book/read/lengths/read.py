@@ -198,24 +198,6 @@ def of_protocol(records: Iterable[dict], protocol: str) -> Lab:
     return Lab(dict(runs), failed)
 
 
-def task_rows(
-    lab: Lab, task: str, lengths: Sequence[int], score: str = "exact"
-) -> dict[str, dict[str, str]]:
-    """Return a table of one task: a row an encoding, best first, and a column a length.
-
-    Encodings of the first tier without a finished training stand last, and say so.
-    """
-    ranked = lab.order(task)
-    ranked += [name for name in lab.encodings(task) if name not in ranked]
-    waiting = [one.label for one in plan.FIRST if one.label not in ranked]
-    found = {}
-    for name in ranked + waiting:
-        empty = tables.NOT_RUN if name in waiting else "refuses"
-        spreads = {n: lab.spread(task, name, n, score) for n in lengths}
-        found[name] = {f"length {n}": str(one or empty) for n, one in spreads.items()}
-    return found
-
-
 def farthest(lab: Lab) -> dict[str, dict[str, str]]:
     """Return how far each encoding travels: a row an encoding, a column a task that is learned.
 
