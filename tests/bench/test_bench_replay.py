@@ -42,7 +42,6 @@ def gpu(monkeypatch):
         Stream=lambda: stream,
         current_stream=lambda: stream,
         stream=lambda _: warnings.catch_warnings(),
-        empty_cache=lambda: setattr(state, "emptied", True),
     )
     monkeypatch.setattr(replay, "torch", SimpleNamespace(cuda=cuda, device=torch.device))
     return state
@@ -89,14 +88,3 @@ def test_what_cannot_be_recorded_is_called_step_by_step(gpu):
         one()
     one()
     assert len(made) == WARM_UP + 2
-
-
-def test_a_forgotten_recording_gives_its_memory_back(gpu):
-    call, _ = counted(gpu)
-    one = Replayed(call, torch.device("cuda"))
-    for _ in range(WARM_UP + 1):
-        one()
-    one.forget()
-    assert gpu.emptied
-    with pytest.raises(RuntimeError, match="make a new one"):
-        one()
