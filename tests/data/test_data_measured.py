@@ -28,18 +28,8 @@ def made(n, groups=None):
 
 def test_every_registered_set_is_counted_or_named_as_absent():
     assert sorted([*RECORD["sets"], *RECORD["absent"]]) == sorted(registry.ENTRIES)
-    assert set(RECORD["absent"]) == {
-        "Sleep",
-        "ElectricDevices",
-        "FaceDetection",
-        "SelfRegulationSCP1",
-        "UniMiB-SHAR",
-    }
-
-
-def test_record_names_no_place_on_a_machine():
-    text = measure.RECORD.read_text(encoding="utf-8")
-    assert not any(place in text for place in ("/home", "/work", "/tmp", "/root", ":\\"))
+    absent = {"Sleep", "ElectricDevices", "FaceDetection", "SelfRegulationSCP1", "UniMiB-SHAR"}
+    assert set(RECORD["absent"]) == absent
 
 
 def test_recorded_scores_are_whole():
@@ -85,11 +75,6 @@ def test_recorded_facts_come_without_the_set():
 def test_recorded_facts_of_an_uncounted_set(name):
     with pytest.raises(data.MissingDataError, match=rf"{name} was not counted.*LSST"):
         data.recorded_facts(name)
-
-
-def test_recorded_facts_of_no_set():
-    with pytest.raises(data.UnknownDatasetError, match="LSTS"):
-        data.recorded_facts("LSTS")
 
 
 def test_is_here(tiny_folder, monkeypatch):
@@ -146,12 +131,6 @@ def test_measuring_into_a_wrong_record(tmp_path, capsys, name, content, message)
     assert path.exists() == (content is not None)
 
 
-def test_measuring_into_a_folder_that_is_not_there_counts_nothing(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(measure, "_everything", lambda: pytest.fail("counted for nothing"))
-    assert main(["measure", str(tmp_path / "none" / "new.json")]) == 1
-    assert "cannot read or write the record" in capsys.readouterr().err
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("real_sets")
 def test_measuring_writes_the_same_record(tmp_path, monkeypatch, capsys):
@@ -170,12 +149,3 @@ def test_measuring_writes_the_same_record(tmp_path, monkeypatch, capsys):
         for split, runs in scores.items():
             old = RECORD["leakage"]["scores"][name][split]
             assert abs(runs[0] - old[0]) <= TOLERANCE, (name, split)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("real_sets")
-@pytest.mark.parametrize("name", ["EMGGestures", "SMD"])
-def test_leakage_in_the_large_sets(name):
-    old = RECORD["leakage"]["scores"][name]
-    for split, score in measure.leakage(name, seed=0).items():
-        assert abs(score - old[split][0]) <= TOLERANCE, split
