@@ -127,10 +127,8 @@ def test_a_failing_run_says_so_by_its_exit_code(call, tmp_path, monkeypatch):
     assert code == 1
     assert "1 cells trained, 1 of them failed" in text
     assert f"why they failed: posenc bench status {tmp_path / 'r.jsonl'}" in text
-    assert (
-        "failed: bad:Bad patch range_probe seed 0: OSError: no"
-        in call("status", tmp_path / "r.jsonl")[1]
-    )
+    why = "failed: bad:Bad patch range_probe seed 0: OSError: no"
+    assert why in call("status", tmp_path / "r.jsonl")[1]
 
 
 def test_failures_of_code_that_was_mended_are_told_apart(call, tmp_path):
@@ -210,13 +208,9 @@ def test_report_holds_tables_tests_figures_and_alt_texts(results, tmp_path):
     assert "Friedman's test: p = 0.00463 over 4 data sets, counted; smaller than 0.0046" in text
     assert "p cannot be below 0.38, so no pair can be shown to differ (α = 0.05)." in text
     assert "| rotary – none | +0." in text
-    images = re.findall(r"!\[([^]]{20,})\]\(([^)]+)\)", text)
-    assert [name for _, name in images] == [
-        "heatmap-patch.png",
-        "ranks-patch.png",
-        "critical-difference-patch.png",
-    ]
-    assert all((path.parent / name).stat().st_size > 5000 for _, name in images)
+    images = [name for _, name in re.findall(r"!\[([^]]{20,})\]\(([^)]+)\)", text)]
+    assert images == [f"{one}-patch.png" for one in ("heatmap", "ranks", "critical-difference")]
+    assert all((path.parent / name).stat().st_size > 5000 for name in images)
     assert "Average ranks from best to worst: rotary 1.00, none 2.00, tape 3.00." in text
     with (path.parent / "scores.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -316,13 +310,8 @@ def test_an_out_that_cannot_be_written_is_named_before_anything_is_done(
     monkeypatch.chdir(tmp_path)
     Path("a file").touch()
     Path("some.jsonl").touch()
-    rest = {
-        "run": ["--datasets", "range_probe"],
-        "merge": ["some.jsonl"],
-        "report": ["some.jsonl"],
-        "baselines": ["--datasets", "range_probe"],
-    }
-    assert main([command, *rest.get(command, []), "--out", place]) == 2
+    read = ["some.jsonl"] if command in ("merge", "report") else ["--datasets", "range_probe"]
+    assert main([command, *read, "--out", place]) == 2
     assert f"--out {place} cannot be written" in capsys.readouterr().err
 
 

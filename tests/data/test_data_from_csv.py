@@ -97,11 +97,9 @@ GOOD = "label,a,b\nup,1,2\nup,1,2\ndown,1,2\ndown,1,2\n"
     ("content", "options", "said"),
     [
         (GOOD, {"label": "class"}, r"line 1: label must be one of the columns .*'class'"),
-        (GOOD, {"series": "take"}, r"line 1: series must be one of the columns .*'take'"),
         (GOOD, {"leave_out": ["a", "b"]}, "line 1: no column is left"),
         (GOOD.replace("up,1,2\n", "up,1\n", 1), {}, "line 2: expected 3 columns"),
         (GOOD.replace("up,1,2\n", "up,x,2\n", 1), {}, r"line 2: expected a number or \?, got 'x'"),
-        (GOOD.replace("up,1", 'up,"1,5"', 1), {}, "line 2: .*decimal point, got '1,5'"),
         (GOOD.replace("up", "down"), {}, "two classes or more"),
         (GOOD.replace("up,1,2\n", "", 1), {}, "class 'up' has one series"),
         (GOOD.replace("up", ""), {}, "no label"),

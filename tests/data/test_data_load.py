@@ -105,16 +105,11 @@ def test_bundled_sets_need_no_network(monkeypatch):
     monkeypatch.setenv("POSENC_OFFLINE", "1")
     motions = data.load("BasicMotions", "train")
     assert motions.x.shape == (40, 100, 6)
-    vowels = data.load("JapaneseVowels", "test")
-    assert vowels.x.shape == (370, 29, 12)
-    assert vowels.mask.any(axis=1).all()
-
-
-def test_splits_are_padded_to_one_length():
-    parts = [data.load("JapaneseVowels", split) for split in ("train", "test")]
-    assert parts[0].length == parts[1].length == 29
-    longest = [int(part.mask.sum(axis=1).max()) for part in parts]
-    assert longest == [26, 29]
+    train, test = (data.load("JapaneseVowels", split) for split in data.SPLITS)
+    assert test.x.shape == (370, 29, 12)
+    assert train.length == 29  # padded, as its longest series has 26 steps
+    assert [part.mask.sum(axis=1).max() for part in (train, test)] == [26, 29]
+    assert test.mask.any(axis=1).all()
 
 
 def test_packed_and_fresh_loads_are_equal():
