@@ -62,11 +62,6 @@ def test_options_count():
     assert data.fingerprint("range_probe", n=8) == data.fingerprint("range_probe", n=8)
 
 
-def test_an_unknown_set_is_refused():
-    with pytest.raises(data.UnknownDatasetError, match="did you mean"):
-        data.fingerprint("BasicMotion")
-
-
 def test_masks_and_groups_count_and_terms_and_an_idle_mask_do_not(monkeypatch):
     def of(part):
         monkeypatch.setattr(fingerprints, "load", lambda name, split: part)

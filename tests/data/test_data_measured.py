@@ -95,15 +95,6 @@ def test_dealing_at_random_keeps_windows_sizes_and_shares():
     assert (test.x != measure.deal_at_random(made(60), made(20), seed=1)[1].x).any()
 
 
-def test_window_statistics_are_blind_to_order():
-    x = made(4).x
-    order = np.random.default_rng(1).permutation(x.shape[1])
-    statistics = measure.window_statistics(x)
-    assert statistics.shape == (4, 8)
-    np.testing.assert_allclose(statistics, measure.window_statistics(x[:, order]), rtol=1e-5)
-    np.testing.assert_allclose(statistics[0, :2], x[0].mean(axis=0))
-
-
 def test_measuring_without_the_sets_says_what_to_fetch(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("POSENC_OFFLINE", "1")
     assert main(["measure", str(tmp_path / "new.json")]) == 1
