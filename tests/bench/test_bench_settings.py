@@ -118,21 +118,6 @@ def test_a_scaling_whose_factor_follows_from_the_length_is_taken(options):
     assert made.omega[-1] < 10_000 ** (-6 / 8)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("scaling=yarn,original_length=10,factor=0.5", "factor must be at least 1"),
-        ("scaling=yarn,original_length=1", "original_length must be an integer of at least 2"),
-        ("scaling=yarn", "original_length must be given with scaling='yarn'"),
-        ("original_length=10", "original_length must be None with scaling='none'"),
-        ("scaling=yarm,original_length=10", "did you mean 'yarn'"),
-    ],
-)
-def test_a_scaling_that_means_nothing_is_still_refused(options, message):
-    with pytest.raises(ValueError, match=f"encoding 'rotary': .*{message}"):
-        make(["x"], [f"rotary:{options}"], ["patch"], [0], "smoke")
-
-
 def test_grid_makes_every_combination_once():
     grid = make(["BasicMotions", "range_probe"], ["none", "tape"], ["patch"], range(3), "smoke")
     groups = list(grid.groups())

@@ -296,10 +296,14 @@ def test_an_encoding_that_refuses_missing_steps_is_named_before_any_training(sho
             fetch("dywpe", model, **settings)
 
 
-def test_missing_steps_reach_the_model_as_a_mask(shortened, cell):  # noqa: ARG001
+def test_missing_steps_reach_the_model_as_a_mask(shortened, change_parts, cell):  # noqa: ARG001
     cells = [cell("rotary", seed=s) for s in (0, 1)]
     together, alone = train(cells), train(cells[:1])
     assert together[0]["train_loss"] == pytest.approx(alone[0]["train_loss"], rel=1e-5)
+    three = ("train", "validation", "test")
+    change_parts(lambda found: {n: replace(getattr(found, n), mask=None) for n in three})
+    unmasked = train(cells[:1])
+    assert unmasked[0]["train_loss"] != pytest.approx(alone[0]["train_loss"], rel=1e-3)
 
 
 def test_masks_drop_the_share_asked_for_and_keep_the_mean():
