@@ -1,6 +1,7 @@
 """The command `posenc bench` in small real runs: what it trains, prints, merges and refuses."""
 
 import csv
+import io
 import json
 import re
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 from posenc import encodings
 from posenc_book.bench import build, report
+from posenc_book.bench.progress import Progress
 from posenc_book.command_line import main
 from posenc_book.records import records, tables
 from posenc_book.records.settings import Settings, profile
@@ -97,36 +99,13 @@ def test_short_trainings_are_named_with_what_helps(call, tmp_path):
     assert tables.short_trainings([enough]) == ""
 
 
-def test_a_readers_own_encoding_runs(call, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "mymodule.py").write_text(
-        "from posenc.attention import Position\n"
-        "class MyEncoding(Position):\n"
-        "    def embed(self, x):\n"
-        "        return x + 1\n"
-    )
-    out = tmp_path / "mine.jsonl"
-    arguments = [*TINY, "--encoding", "mymodule:MyEncoding", "--engine", "serial", "--seeds", 1]
-    code, _, err = call("run", *arguments, "--out", out)
-    assert code == 0, err
-    found = [json.loads(line) for line in out.read_text().splitlines()]
-    assert {r["encoding"] for r in found} == {"mymodule:MyEncoding"}
-    assert all(re.fullmatch("[0-9a-f]{12}", r["settings"]["encoding_source"]) for r in found)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--datasets", "BasicMotion"], "did you mean BasicMotions"),
-        (["--encodings", "rotery"], "did you mean 'rotary'"),
-        (["--models", "pach"], "did you mean 'patch'"),
         (["--profile", "smok"], "did you mean 'smoke'"),
         (["--engine", "lokal"], "did you mean 'local'"),
-        (["--device", "gpu"], "device must be auto, cpu, cuda, cuda:1 or mps, got 'gpu'"),
         (["--stack", "0"], "stack must be an integer of at least 1, got 0"),
-        (["--seeds", "0"], "seeds must be an integer of at least 1, got 0"),
-        (["--d-model", "15"], "n_heads must divide d_model = 15"),
-        (["--scale", "units"], "did you mean 'unit'"),
         (["--out", "."], "out must be a file"),
     ],
 )
@@ -135,14 +114,6 @@ def test_wrong_arguments_are_named_in_one_line(call, arguments, message):
     assert code == 2
     assert message in err
     assert len(err.splitlines()) == 1
-
-
-def test_a_device_that_is_not_here_is_named(call, monkeypatch):
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    code, _, err = call("run", *TINY, "--device", "cuda:1")
-    assert code == 2
-    assert "device 'cuda:1' is not here, torch finds 0 of that kind" in err
-    assert "use --device auto or --device cpu" in err
 
 
 def test_a_failing_run_says_so_by_its_exit_code(call, tmp_path, monkeypatch):
@@ -156,10 +127,8 @@ def test_a_failing_run_says_so_by_its_exit_code(call, tmp_path, monkeypatch):
     assert code == 1
     assert "1 cells trained, 1 of them failed" in text
     assert f"why they failed: posenc bench status {tmp_path / 'r.jsonl'}" in text
-    assert (
-        "failed: bad:Bad patch range_probe seed 0: OSError: no"
-        in call("status", tmp_path / "r.jsonl")[1]
-    )
+    why = "failed: bad:Bad patch range_probe seed 0: OSError: no"
+    assert why in call("status", tmp_path / "r.jsonl")[1]
 
 
 def test_failures_of_code_that_was_mended_are_told_apart(call, tmp_path):
@@ -178,37 +147,15 @@ def test_failures_of_code_that_was_mended_are_told_apart(call, tmp_path):
     assert "no memory" not in told
 
 
-def test_progress_names_running_failed_and_the_time_left():
-    import io
-
-    from posenc_book.bench.progress import Progress
-
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    stream = Terminal()
-    with Progress(10, stream) as progress:
-        progress.skip(4)
+def test_progress_names_its_stage_running_failed_and_the_time_left(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    with Progress(10, stream, done=3, stage="tuning, last trial") as progress:
+        progress.skip(1)
         progress.add(2, 1, 3)
     last = stream.getvalue().split("\r")[-1]
-    assert "6/10" in last
-    assert "running=3" in last
-    assert "failed=1" in last
-    assert re.search(r"<\d\d:\d\d", last)
-
-
-def test_progress_names_its_stage_and_what_was_done_before():
-    import io
-
-    from posenc_book.bench.progress import Plan, Progress
-
-    stream = io.StringIO()
-    with Progress(10, stream, done=4, stage="tuning, last trial") as progress:
-        progress.add(1, 0, 0)
-    assert progress.done == 5
-    assert re.search(r"tuning, last trial: +50%.* 5/10 ", stream.getvalue())
-    assert Plan(4).stage == "training"
+    assert last.startswith("tuning, last trial:  60%")
+    assert re.search(r" 6/10 .*<\d\d:\d\d.*failed=1, running=3", last)
 
 
 def test_scores_tabulate_means_over_seeds(results):
@@ -232,38 +179,16 @@ def test_only_data_sets_that_all_finished_are_compared(results):
 
 def test_unlike_settings_are_not_compared(results):
     Store(results).append(fake("none", "A", 9, 0.5, learning_rate=0.5))
-    with pytest.raises(ValueError, match="differ in learning_rate: compare like with like"):
-        tables.scores(Store(results), "patch")
-    with pytest.raises(
-        ValueError, match=r"36 of 37 have learning_rate=0\.001; take only those with"
-    ):
+    said = r"differ in learning_rate: .* 36 of 37 have learning_rate=0\.001; take only those with"
+    with pytest.raises(ValueError, match=said):
         tables.scores(Store(results), "patch")
 
 
-def test_another_norm_is_an_unlike_setting_and_reaches_the_model(results, call):
-    Store(results).append(fake("none", "A", 9, 0.5, norm="layer"))
-    with pytest.raises(ValueError, match="36 of 37 have norm=own"):
-        tables.scores(Store(results), "patch")
-    code, _, err = call("report", results, "--where", "norm=own")
-    assert code == 0, err
+def test_another_norm_reaches_the_model():
     for norm, kind in (("own", "BatchNorm"), ("layer", "LayerNorm")):
         cell = Settings("none", "time_series", "A", norm=norm)
         model = build.model(cell, n_channels=2, n_classes=2, length=9)
         assert type(model.input_norm).__name__ == kind
-
-
-def test_of_several_versions_of_an_encoding_the_latest_is_reported(results, tmp_path):
-    for source, accuracies in (("old", [0.1, 0.2]), ("new", [0.9])):
-        for seed, accuracy in enumerate(accuracies):
-            line = fake("mine:Nearby", "A", seed, accuracy, encoding_source=source)
-            Store(results).append(line)
-    with pytest.raises(ValueError, match=r"several versions.*tables.latest keeps"):
-        tables.scores(Store(results), "patch")
-    latest = tables.scores(tables.latest(Store(results)), "patch")
-    assert latest.cells["A", "mine:Nearby"] == pytest.approx([0.9])
-    text = report.write_report(Store(results), tmp_path / "report").read_text()
-    assert "2 training runs with earlier code of the encoding mine:Nearby are left out." in text
-    assert "0.900 [0.900, 0.900]" in text
 
 
 def test_seeds_of_a_split_and_resamples_are_not_averaged():
@@ -283,13 +208,9 @@ def test_report_holds_tables_tests_figures_and_alt_texts(results, tmp_path):
     assert "Friedman's test: p = 0.00463 over 4 data sets, counted; smaller than 0.0046" in text
     assert "p cannot be below 0.38, so no pair can be shown to differ (α = 0.05)." in text
     assert "| rotary – none | +0." in text
-    images = re.findall(r"!\[([^]]{20,})\]\(([^)]+)\)", text)
-    assert [name for _, name in images] == [
-        "heatmap-patch.png",
-        "ranks-patch.png",
-        "critical-difference-patch.png",
-    ]
-    assert all((path.parent / name).stat().st_size > 5000 for _, name in images)
+    images = [name for _, name in re.findall(r"!\[([^]]{20,})\]\(([^)]+)\)", text)]
+    assert images == [f"{one}-patch.png" for one in ("heatmap", "ranks", "critical-difference")]
+    assert all((path.parent / name).stat().st_size > 5000 for name in images)
     assert "Average ranks from best to worst: rotary 1.00, none 2.00, tape 3.00." in text
     with (path.parent / "scores.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -389,13 +310,8 @@ def test_an_out_that_cannot_be_written_is_named_before_anything_is_done(
     monkeypatch.chdir(tmp_path)
     Path("a file").touch()
     Path("some.jsonl").touch()
-    rest = {
-        "run": ["--datasets", "range_probe"],
-        "merge": ["some.jsonl"],
-        "report": ["some.jsonl"],
-        "baselines": ["--datasets", "range_probe"],
-    }
-    assert main([command, *rest.get(command, []), "--out", place]) == 2
+    read = ["some.jsonl"] if command in ("merge", "report") else ["--datasets", "range_probe"]
+    assert main([command, *read, "--out", place]) == 2
     assert f"--out {place} cannot be written" in capsys.readouterr().err
 
 
@@ -416,8 +332,3 @@ def test_a_reader_that_leaves_ends_a_command_without_a_word(results, arguments, 
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 141
-
-
-def test_an_out_that_is_a_folder_is_named(tmp_path, capsys):
-    assert main(["run", "--datasets", "range_probe", "--out", str(tmp_path)]) == 2
-    assert "a folder; name a file in it" in capsys.readouterr().err

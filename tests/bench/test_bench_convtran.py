@@ -96,8 +96,5 @@ def test_a_stack_is_what_each_is_alone():
 
 
 def test_a_model_of_ones_own_must_be_derived_from_ours():
-    assert build.find_model("patch").__name__ == "PatchTransformer"
     with pytest.raises(ValueError, match="must name a class derived from TimeSeriesTransformer"):
         build.find_model("posenc.encodings.erpe:ERPE")
-    with pytest.raises(ValueError, match="got None"):
-        build.find_model("posenc.experiments.edition3.convtran:Missing")

@@ -44,9 +44,8 @@ def checks(best: Best, pairs: list[tuple[float, float]]) -> list[bool]:
 
 def test_the_best_check_has_the_highest_accuracy_and_then_the_lowest_loss():
     best = Best(settings(**STEPS))
-    assert checks(best, [(0.5, 1.0), (0.4, 0.1), (0.5, 0.9), (0.5, 0.95)]) == [
-        True, False, True, False,
-    ]  # fmt: skip
+    found = checks(best, [(0.5, 1.0), (0.4, 0.1), (0.5, 0.9), (0.5, 0.95)])
+    assert found == [True, False, True, False]
     assert best.at == 3
 
 
@@ -71,24 +70,16 @@ def test_in_epochs_any_better_check_restores_patience():
     assert best.waiting == 0
 
 
-def test_nothing_stops_before_the_least_number_of_steps():
-    cell = settings(**STEPS)
+@pytest.mark.parametrize(
+    ("least", "accuracy", "first"),
+    [(200, 0.5, 4), (500, 1.0, 3)],  # who has all right need not take the least number of steps
+)
+def test_nothing_stops_before_the_least_number_of_steps(least, accuracy, first):
+    cell = settings(**STEPS | {"least_steps": least})
     best, course = Best(cell), plan(cell, 1)
-    stopped = []
     for n in range(1, 7):
-        best.check(n, 1.0, 0.5, 1.0)
-        stopped.append(best.done(course))
-    assert stopped == [False, False, False, True, True, True]
-
-
-def test_who_has_all_right_need_not_take_the_least_number_of_steps():
-    cell = settings(**STEPS | {"least_steps": 500})
-    best, course = Best(cell), plan(cell, 1)
-    stopped = []
-    for n in range(1, 5):
-        best.check(n, 1.0, 1.0, 0.1)
-        stopped.append(best.done(course))
-    assert stopped == [False, False, True, True]  # the first check was progress
+        best.check(n, 1.0, accuracy, 0.1)
+        assert best.done(course) == (n >= first)
 
 
 def test_a_loss_that_is_not_finite_ends_a_training_with_its_place():
@@ -98,23 +89,11 @@ def test_a_loss_that_is_not_finite_ends_a_training_with_its_place():
     assert best.done(plan(best.settings, 1))
 
 
-def test_a_training_in_steps_takes_as_many_on_small_sets_as_on_large_ones():
+def test_a_training_in_steps_takes_as_many_on_small_sets_as_on_large_ones(cell):
     for n in (48, 192):
-        cell = Settings(
-            "none",
-            "patch",
-            "range_probe",
-            dataset_options={"length": 12, "n": n, "distance": 3},
-            d_model=16,
-            n_heads=2,
-            n_layers=1,
-            d_ff=16,
-            patch=2,
-            batch_size=16,
-            schedule="constant",
-            **STEPS | {"steps": 60, "least_steps": 60, "check_every": 20},
-        )
-        (result,) = train([cell])
+        options = {"length": 12, "n": n, "distance": 3}
+        steps = {**STEPS, "steps": 60, "least_steps": 60, "check_every": 20}
+        (result,) = train([cell(model="patch", dataset_options=options, **steps)])
         assert result["steps"] == 60
         assert len(result["validation_curve"]) == 3
         assert result["best_step"] in (20, 40, 60)

@@ -19,16 +19,16 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from trainings import Silent
 
-from posenc_book.bench import commands, tuning
 from posenc_book.bench import grid as grids
+from posenc_book.bench import tuning
 from posenc_book.bench.cluster import DaskEngine
 from posenc_book.bench.driver import Driver
 from posenc_book.bench.jobs import Job, run
 from posenc_book.bench.local import LocalEngine, SerialEngine
 from posenc_book.records import records
-from posenc_book.records.settings import Settings
-from posenc_book.records.store import Store, StoreError
+from posenc_book.records.store import Store
 
 ENCODINGS = """
 import os, signal, sys, time
@@ -77,16 +77,7 @@ class Hungry(Mine):
 
 
 class Deadly(Mine):
-    def train():
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-class DeadlyOnce(Mine):
-    def train():
-        mark = Path(__file__).with_suffix(".died")
-        if not mark.exists():
-            mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+    pass
 
 
 def train(cells, device, *, compile, probe):
@@ -94,26 +85,13 @@ def train(cells, device, *, compile, probe):
         one = globals().get(cell.encoding.removeprefix("mine:"))
         if one is Slow:
             time.sleep(0.5)
-        elif one in (Deadly, DeadlyOnce):
-            one.train()
+        elif one is Deadly:
+            os.kill(os.getpid(), signal.SIGKILL)
     return [{"accuracy": 0.5, "train_loss": [1.0, 0.5], "parameters": 1} for _ in cells]
 """
 QUIET = {"dashboard_address": None, "silence_logs": 50}  # of a cluster
 TINY = ["--datasets", "range_probe:length=12,n=48,distance=3", "--models", "time_series"]
 TINY += ["--profile", "smoke", "--device", "cpu"]
-
-
-class Silent:
-    def __init__(self):
-        self.skipped = self.added = 0
-
-    def skip(self, n):
-        self.skipped += n
-
-    def add(self, n, failed, running):
-        assert 0 <= failed <= n
-        assert running >= 0
-        self.added += n
 
 
 @pytest.fixture(autouse=True)
@@ -207,19 +185,20 @@ def test_no_training_is_begun_that_would_end_too_late(
     cell, out, monkeypatch, until, longest, trained
 ):
     group = [cell(seed=seed) for seed in range(6)]
-    driver = Driver(
-        tuning.Cells([group]), Store(out), Watch(monkeypatch), until=until, longest=longest
-    )
-    assert driver.run(Silent()).trained == trained
+
+    def drive(**options):
+        driver = Driver(tuning.Cells([group]), Store(out), Watch(monkeypatch), **options)
+        driver.run(Silent())
+        return driver
+
+    driver = drive(until=until, longest=longest)
+    assert driver.summary.trained == trained
     assert driver.stopped == (trained < 6)
     assert driver.longest == max(longest, 10 * (trained > 0))
-    again = Driver(tuning.Cells([group]), Store(out), Watch(monkeypatch), until=1, longest=longest)
-    assert again.run(Silent()).skipped == trained  # what is there is counted all the same
-    rest = Driver(tuning.Cells([group]), Store(out), Watch(monkeypatch))
-    assert (rest.run(Silent()).trained, rest.stopped) == (
-        6 - trained - again.summary.trained,
-        False,
-    )
+    again = drive(until=1, longest=longest).summary
+    assert again.skipped == trained  # what is there is counted all the same
+    rest = drive()
+    assert (rest.summary.trained, rest.stopped) == (6 - trained - again.trained, False)
 
 
 def test_an_edited_encoding_is_trained_anew(drive, tmp_path):
@@ -259,30 +238,6 @@ def test_metrics_that_cannot_be_stored_fail_their_cell_alone(drive, out, metrics
 
 
 @pytest.mark.slow
-def test_a_command_has_one_engine_and_leaves_it(monkeypatch, call, out):
-    class Remote(SerialEngine):
-        asked = stages = left = 0
-
-        def __exit__(self, *_):
-            self.left += 1
-
-        def map(self, jobs):
-            assert (self.asked, self.left) == (1, 0)
-            self.stages += 1
-            return super().map(jobs)
-
-    def ask(*_):
-        remote.asked += 1
-        return remote
-
-    remote = Remote()
-    monkeypatch.setattr(commands, "engine", ask)
-    code, _, err = call("run", *TINY, "--encodings", "none", "--seeds", 1, "--tune", "--out", out)
-    assert code == 0, err
-    assert (remote.asked, remote.stages, remote.left) == (1, 3, 1)
-
-
-@pytest.mark.slow
 def test_idle_workers_wait_for_the_next_stage(drive, mine):
     with LocalEngine(1) as engine:
         drive(["none"], engine, seeds=1, train=mine.train)
@@ -291,25 +246,9 @@ def test_idle_workers_wait_for_the_next_stage(drive, mine):
         assert [worker.process for worker in engine._workers] == first
         assert first[0].is_alive()
     assert not first[0].is_alive()
-
-
-@pytest.mark.slow
-def test_a_driver_that_ends_early_leaves_no_worker_at_its_job(drive, mine, monkeypatch):
-    def full(*_):
-        raise StoreError(28, "No space left on device")
-
-    monkeypatch.setattr(Store, "append", full)
-    with LocalEngine(2) as engine:
-        with pytest.raises(StoreError):
-            drive(["mine:Slow"], engine, seeds=4, train=mine.train)
-        assert engine.running == 0
-
-
-@pytest.mark.slow
-def test_without_a_with_block_workers_end_with_the_last_job(drive, mine):
-    engine = LocalEngine(1)
-    drive(["none"], engine, seeds=1, train=mine.train)
-    assert not engine._workers
+    alone = LocalEngine(1)  # without a block its workers end with the last job
+    drive(["dft"], alone, seeds=1, train=mine.train)
+    assert not alone._workers
 
 
 def test_seeds_that_cannot_share_a_stack_are_trained_alone(cell):
@@ -317,13 +256,6 @@ def test_seeds_that_cannot_share_a_stack_are_trained_alone(cell):
     assert [r["metrics"]["seeds_together"] for r in records] == [1, 1]
     records = run(Job((cell("rotary"), cell("rotary", seed=1)), "cpu"))
     assert [r["metrics"]["seeds_together"] for r in records] == [2, 2]
-
-
-@pytest.mark.slow
-def test_a_job_whose_worker_dies_once_is_done_by_the_next(drive, out, mine):
-    summary = drive(["mine:DeadlyOnce", "none"], LocalEngine(2), seeds=1, train=mine.train)
-    assert (summary.trained, summary.failed) == (2, 0)
-    assert len(lines(out)) == 2
 
 
 @pytest.mark.slow
@@ -460,99 +392,22 @@ def test_workers_have_one_thread_that_does_not_spin(tmp_path):
 
 
 @pytest.mark.slow
-def test_drivers_memory_does_not_grow_with_the_grid(tmp_path):
-    """What a driver keeps of 600 cells more must be less than 200 bytes a cell."""
-    import tracemalloc
-
-    class Instant:
-        n_workers, running = 1, 0
-
-        def map(self, jobs):
-            for job in jobs:
-                yield (
-                    job,
-                    [
-                        records.finished(c, {"accuracy": 0.5}, device="cpu", seconds=0.0)
-                        for c in job.cells
-                    ],
-                )
-
-    def peak(n):
-        one = Many(n)
-        store = Store(tmp_path / f"{n}.jsonl")
-        tracemalloc.start()
-        Driver(one, store, Instant()).run(Silent())
-        highest = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return highest
-
-    peak(10)
-    small, large = peak(100), peak(700)
-    assert (large - small) / 600 < 200
-
-
-class Many:
-    """A grid whose groups hold one cell each."""
-
-    def __init__(self, n):
-        self.cell, self.n = Settings("none", "patch", "range_probe"), n
-
-    def __len__(self):
-        return self.n
-
-    def groups(self):
-        for seed in range(self.n):
-            yield [self.cell.with_seed(seed)]
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """A Dask scheduler with two worker processes, which starts another for one that dies."""
-    from distributed import LocalCluster
-
-    with LocalCluster(n_workers=2, threads_per_worker=1, **QUIET) as started:
-        yield started
-
-
-@pytest.fixture
-def scheduler(cluster, monkeypatch):
-    monkeypatch.setattr("posenc_book.bench.cluster.TIMEOUT", 300)
-    return cluster
-
-
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of the cluster's own shutdown
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_dask_gives_the_same_results_in_the_same_store(drive, out, scheduler):
+def test_dask_gives_the_same_results_in_the_same_store(drive, out, mine, monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr("posenc_book.bench.cluster.TIMEOUT", 300)
     drive(["none", "mine:Mine", "mine:Broken"], SerialEngine())
     good = results(r for r in lines(out) if "error" not in r)
     out.unlink()
-    sources = [Path(str(out)).parent.parent / "mine.py"]
-    engine = DaskEngine(scheduler.scheduler_address, sources)
-    assert engine.n_workers == 2
-    summary = drive(["none", "mine:Mine", "mine:Broken"], engine)
-    assert (summary.trained, summary.failed) == (6, 2)
-    assert results(r for r in lines(out) if "error" not in r) == good
-    again = drive(["none"], DaskEngine(scheduler.scheduler_address))
-    assert again.trained == 0
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_killed_dask_worker_loses_no_cell(drive, out, scheduler, mine):
-    def kill_one():
-        wait_for(lambda: out.exists() and lines(out))
-        os.kill(next(iter(scheduler.workers.values())).pid, signal.SIGKILL)
-
-    killer = threading.Thread(target=kill_one)
-    killer.start()
-    sources = [Path(str(out)).parent.parent / "mine.py"]
-    engine = DaskEngine(scheduler.scheduler_address, sources)
-    summary = drive(["mine:Slow"], engine, seeds=8, train=mine.train)
-    killer.join()
-    assert (summary.trained, summary.failed) == (8, 0)
-    assert sorted(r["seed"] for r in lines(out)) == list(range(8))
+    with LocalCluster(n_workers=2, threads_per_worker=1, **QUIET) as cluster:
+        engine = DaskEngine(cluster.scheduler_address, [Path(mine.__file__)])
+        assert engine.n_workers == 2
+        summary = drive(["none", "mine:Mine", "mine:Broken"], engine)
+        assert (summary.trained, summary.failed) == (6, 2)
+        assert results(r for r in lines(out) if "error" not in r) == good
+        assert drive(["none"], DaskEngine(cluster.scheduler_address)).trained == 0
 
 
 @pytest.fixture
@@ -580,7 +435,10 @@ def test_a_run_outlives_a_worker_and_the_next_one_a_scheduler(dask, drive, out, 
 
     monkeypatch.setattr("posenc_book.bench.cluster.TIMEOUT", 300)
     monkeypatch.setattr(sys, "path", sys.path[:])  # a worker in this process adds its folder
-    address, source = f"tcp://127.0.0.1:{free_port()}", Path(mine.__file__)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    source = Path(mine.__file__)
     scheduler_of = ("scheduler", "--host", address)
     worker_of = ("worker", address, "--nthreads", "1", "--no-nanny")
     scheduler, *workers = dask(*scheduler_of), dask(*worker_of), dask(*worker_of)
@@ -607,12 +465,6 @@ def test_a_run_outlives_a_worker_and_the_next_one_a_scheduler(dask, drive, out, 
     assert (summary.trained, summary.failed) == (12 - len(before), 0)
     assert lines(out)[: len(before)] == before
     assert Counter(record["seed"] for record in lines(out)) == dict.fromkeys(range(12), 1)
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def test_an_absent_scheduler_is_named(call, out, monkeypatch):

@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import linecache
+import sys
 
 import pytest
 
@@ -35,16 +37,15 @@ class Mine(Position):
 
 
 def fingerprint(tmp_path, monkeypatch, source: str) -> str:
-    monkeypatch.setattr(
-        "sys.dont_write_bytecode", True
-    )  # two versions within a second and alike in size
+    # two versions within a second and alike in size
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     path = tmp_path / "some_module.py"
     path.write_text(source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("posenc.some_module", path)
     module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(__import__("sys").modules, "posenc.some_module", module)
+    monkeypatch.setitem(sys.modules, "posenc.some_module", module)
     spec.loader.exec_module(module)
-    __import__("linecache").clearcache()
+    linecache.clearcache()
     return fingerprints.of_code(module.Mine)
 
 

@@ -17,20 +17,14 @@ def test_hybrids_keep_the_promises_of_encodings(cls):
     check_encoding(cls).raise_for_failures()
 
 
-def doors(position, x):
-    q = torch.zeros(1, 2, 12, 8)
-    return position.embed(x), position.bias(x, q, q, Places.of(x))
-
-
 def test_the_sinusoid_with_t5_is_both():
     torch.manual_seed(0)
     both, x = hybrids.SinusoidalT5(*SIZES), torch.randn(1, 12, 16)
     table, bias = encodings.make("sinusoidal", *SIZES), encodings.make("t5", *SIZES)
     bias.load_state_dict(both.t5.state_dict())
     q = torch.zeros(1, 2, 12, 8)
-    embedded, added = doors(both, x)
-    torch.testing.assert_close(embedded, table.embed(x))
-    torch.testing.assert_close(added, bias.bias(x, q, q))
+    torch.testing.assert_close(both.embed(x), table.embed(x))
+    torch.testing.assert_close(both.bias(x, q, q, Places.of(x)), bias.bias(x, q, q))
 
 
 def test_tape_with_erpe_is_both():
@@ -57,18 +51,3 @@ def test_the_kernel_alone_is_blind_to_order_and_the_rest_of_tpe():
     alone = encodings.make("tpe", *SIZES, **ENCODINGS["tpe, sinusoid alone"][1])
     assert alone.bias(x, q, q) is None
     torch.testing.assert_close(alone.embed(x), whole.embed(x))
-
-
-def test_shaw_whole_has_a_vector_for_each_offset_head_and_for_values():
-    whole = encodings.make("relative", *SIZES, **ENCODINGS["relative, whole"][1])
-    assert whole.keys.shape == whole.values.shape == (2, 23, 8)
-
-
-def test_the_surveys_erpe_has_one_scalar_for_each_offset():
-    shared = encodings.make("erpe", *SIZES, **ENCODINGS["erpe, one for all heads"][1])
-    assert shared.values.shape == (1, 23)
-
-
-def test_the_dft_is_asked_only_where_its_paper_defines_it():
-    with pytest.raises(ValueError, match="overflow"):
-        encodings.make("dft", 8, 2, 9, **ENCODINGS["dft"][1])

@@ -42,8 +42,3 @@ def test_nothing_begins_when_the_time_is_over(told, capsys):
     assert in_turn._main(["0.04", f"{command} 0", f"{command} 1"]) == 0
     assert len(notes()) == 1
     assert f"no time is left for {command} 1; the same line goes on" in capsys.readouterr().out
-
-
-def test_a_slice_must_have_time(capsys):
-    assert in_turn._main(["0", "true"]) == 2
-    assert "seconds must be" in capsys.readouterr().err

@@ -102,13 +102,6 @@ def test_the_answer_and_its_sentence(differences, answer):
     assert paired.verdict_sentence([gain]) == said[answer]
 
 
-def test_of_many_encodings_the_sentence_gives_the_number():
-    gains = [
-        paired.PairedGain("Libras", f"e{i}", (0.0,) * 5, -1.0, 1.0, 1.0, 1.0) for i in range(9)
-    ]
-    assert "whether any of 9 encodings is above or below" in paired.verdict_sentence(gains)
-
-
 def test_nothing_is_within_a_point_in_a_metric_that_has_none():
     found = stored("none", BY_RESAMPLE, train_seconds=1.0)
     found += stored("rotary", BY_RESAMPLE, train_seconds=1.001)
@@ -143,33 +136,3 @@ def test_without_none_the_report_says_what_is_lacking(tmp_path):
     assert "Without training runs of `none` on the same splits no gain" in text
     text = report.write_report(stored("none", BY_RESAMPLE), tmp_path / "b").read_text()
     assert "gain" not in text
-
-
-@pytest.mark.parametrize(("n_train", "n_test"), [(67, 1029), (100, 200), (300, 100)])
-def test_two_rules_that_are_equally_good_seldom_seem_to_differ(n_train, n_test):
-    """Five resamples of a set, each with the accuracies of two classifiers of equal worth."""
-    rng, n = np.random.default_rng(0), n_train + n_test
-    y = np.arange(n) % 2
-    shown = {"paired": 0, "independent": 0}
-    for _ in range(300):
-        x, differences = rng.normal(size=(n, 10)) + 0.35 * y[:, None], []
-        for _ in range(5):
-            order = rng.permutation(n)
-            train, test = order[:n_train], order[n_train:]
-            first, second = (
-                nearest_centre(x[train][:, some], y[train], x[test][:, some]) == y[test]
-                for some in (slice(0, 5), slice(5, 10))
-            )
-            differences.append(first.mean() - second.mean())
-        found = stored("none", [0.5] * 5, n_train=n_train, n_test=n_test)
-        found += stored("rotary", 0.5 + np.array(differences), n_train=n_train, n_test=n_test)
-        [gain] = paired.paired_gains(found, "patch")
-        shown["paired"] += gain.answer in ("above", "below")
-        shown["independent"] += stats.ttest_1samp(differences, 0).pvalue < 0.05
-    assert shown["paired"] / 300 <= 0.07
-    assert shown["independent"] / 300 > 0.1  # what the correction is for
-
-
-def nearest_centre(x, y, new):
-    centres = [x[y == label].mean(0) for label in (0, 1)]
-    return np.argmin([((new - centre) ** 2).sum(1) for centre in centres], axis=0)

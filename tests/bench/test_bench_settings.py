@@ -1,7 +1,7 @@
 """The settings of a training: a key that stays, and values that are refused by name."""
 
-import subprocess
-import sys
+import itertools
+import tracemalloc
 from dataclasses import asdict, replace
 
 import pytest
@@ -13,45 +13,16 @@ from posenc_book.bench.grid import make, parse
 from posenc_book.records.settings import INPUT_STATISTICS, PROFILES, Settings, complete, profile
 
 
-def test_key_is_the_same_on_every_machine_and_in_every_process():
-    code = (
-        "from posenc_book.records.settings import *; print(Settings('none', 'patch', 'LSST').key)"
-    )
-    keys = {
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
-        for _ in range(2)
-    }
-    assert keys == {Settings("none", "patch", "LSST").key}
-    assert all(len(key) == 32 and int(key, 16) for key in keys)
-
-
 def test_every_setting_changes_the_key():
     base = Settings("none", "patch", "LSST")
     other = {
-        "encoding": "tape",
-        "model": "time_series",
-        "dataset": "SMD",
-        "profile": "full",
-        "encoding_options": {"a": 1},
-        "dataset_options": {"a": 1},
-        "encoding_source": "x",
-        "scale": "unit",
-        "optimizer": "radam",
-        "precision": "bfloat16",
-        "norm": "layer",
-        "n_heads": 8,
-        "dropout": 0.2,
-        "learning_rate": 2e-3,
-        "weight_decay": 0.0,
-        "warmup": 0.2,
-        "validation": 0.3,
-        "schedule": "constant",
-        "tuned": "x",
-        "protocol": "x",
-        "dataset_source": "x",
-        "input_statistics": "winstat",
-        "input_scaling": "asinh",
-    }
+        "encoding": "tape", "model": "time_series", "dataset": "SMD", "profile": "full",
+        "encoding_options": {"a": 1}, "dataset_options": {"a": 1}, "encoding_source": "x",
+        "dataset_source": "x", "scale": "unit", "optimizer": "radam", "precision": "bfloat16",
+        "norm": "layer", "n_heads": 8, "dropout": 0.2, "learning_rate": 2e-3, "weight_decay": 0.0,
+        "warmup": 0.2, "validation": 0.3, "schedule": "constant", "tuned": "x", "protocol": "x",
+        "input_statistics": "winstat", "input_scaling": "asinh",
+    }  # fmt: skip
     changed = {n: replace(base, **{n: other.get(n, getattr(base, n))}) for n in asdict(base)}
     for name, value in asdict(base).items():
         if name not in other:  # counts
@@ -69,13 +40,13 @@ def test_a_setting_that_came_later_leaves_old_keys_as_they_were():
     assert "input_statistics" not in cell.stored()
 
 
-def test_the_statistics_of_the_input_are_those_of_the_library():
-    assert ("", *STATISTICS) == INPUT_STATISTICS
-
-
 def test_one_and_one_point_zero_are_one_cell():
     a, b = (Settings("none", "patch", "LSST", learning_rate=x) for x in (1, 1.0))
     assert a.key == b.key
+
+
+def test_the_statistics_of_the_input_are_those_of_the_library():
+    assert ("", *STATISTICS) == INPUT_STATISTICS
 
 
 @pytest.mark.parametrize(
@@ -90,6 +61,9 @@ def test_one_and_one_point_zero_are_one_cell():
         ({"optimizer": "adam"}, "did you mean 'radam'|did you mean 'adamw'"),
         ({"scale": "units"}, "did you mean 'unit'"),
         ({"norm": "bach"}, "did you mean 'batch'"),
+        ({"validation": 0.0}, "validation must be a finite number above 0, got 0.0"),
+        ({"steps": 10, "least_steps": 20}, "least_steps must be at most steps = 10, got 20"),
+        ({"input_statistics": "nope"}, "must be one of mean_std_slope, winstat, winstat_lag, got"),
     ],
 )
 def test_bad_values_are_named(change, message):
@@ -108,10 +82,8 @@ def test_profiles_are_valid_and_named():
 @pytest.mark.parametrize(
     ("text", "name", "options"),
     [
-        ("rotary", "rotary", {}),
         ("rotary:pairing=half", "rotary", {"pairing": "half"}),
         ("t5:n_buckets=8,bidirectional=true", "t5", {"n_buckets": 8, "bidirectional": True}),
-        ("erpe:per_head=False", "erpe", {"per_head": False}),
         ("relative:max_distance=None", "relative", {"max_distance": None}),
         ("mine:Mine", "mine:Mine", {}),
         ("mine:Mine:gain=0.5", "mine:Mine", {"gain": 0.5}),
@@ -132,9 +104,6 @@ LISTS = '{"short_factor":[1,1,1,1],"long_factor":[2,2,2,2]}'
     "options",
     [
         "scaling=yarn,original_length=10",
-        "scaling=linear,original_length=10",
-        "scaling=ntk,original_length=10",
-        "scaling=llama3,original_length=10",
         "scaling=dynamic_ntk,original_length=10",
         f"scaling=longrope,original_length=10,scaling_options={LISTS}",
         "scaling=linear,factor=4",
@@ -142,43 +111,11 @@ LISTS = '{"short_factor":[1,1,1,1],"long_factor":[2,2,2,2]}'
 )
 def test_a_scaling_whose_factor_follows_from_the_length_is_taken(options):
     """The command line knows no length yet; the factor is that of the series it meets."""
-    cell = next(make(["range_probe:n=8"], [f"rotary:{options}"], ["patch"], [0], "smoke").groups())[
-        0
-    ]
+    grid = make(["range_probe:n=8"], [f"rotary:{options}"], ["patch"], [0], "smoke")
+    [cell] = next(grid.groups())
     made = build.position(cell)(16, 2, 40)
     assert made.stretching.scaling == cell.encoding_options["scaling"]
     assert made.omega[-1] < 10_000 ** (-6 / 8)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("scaling=yarn,original_length=10,factor=0.5", "factor must be at least 1"),
-        ("scaling=yarn,original_length=1", "original_length must be an integer of at least 2"),
-        ("scaling=yarn", "original_length must be given with scaling='yarn'"),
-        ("original_length=10", "original_length must be None with scaling='none'"),
-        ("scaling=yarm,original_length=10", "did you mean 'yarn'"),
-    ],
-)
-def test_a_scaling_that_means_nothing_is_still_refused(options, message):
-    with pytest.raises(ValueError, match=f"encoding 'rotary': .*{message}"):
-        make(["x"], [f"rotary:{options}"], ["patch"], [0], "smoke")
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"validation": 0.0}, "validation must be a finite number above 0, got 0.0"),
-        ({"steps": 10, "least_steps": 20}, "least_steps must be at most steps = 10, got 20"),
-        (
-            {"input_statistics": "nope"},
-            "input_statistics must be one of mean_std_slope, winstat, winstat_lag, got 'nope'",
-        ),
-    ],
-)
-def test_settings_that_no_training_can_follow_are_refused(wrong, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        Settings("none", "patch", "Libras", **wrong)
 
 
 def test_grid_makes_every_combination_once():
@@ -193,30 +130,22 @@ def test_grid_makes_every_combination_once():
     ("arguments", "message"),
     [
         ((["x"], ["rotory"], ["patch"], [0]), "did you mean 'rotary'"),
-        ((["x"], ["none"], ["ptch"], [0]), "did you mean 'patch'"),
         ((["x"], ["rotary:paring=half"], ["patch"], [0]), "did you mean 'pairing'"),
         ((["x"], ["none", "none"], ["patch"], [0]), "encodings must not repeat"),
         (([], ["none"], ["patch"], [0]), "datasets must name at least one"),
         ((["x"], ["none"], ["patch"], [0, -1]), "seeds must be an integer of at least 0, got -1"),
-        ((["x"], ["none"], ["patch"], [0, 1.5]), "seeds must be an integer of .*, got 1.5"),
         ((["x"], ["nowhere:Mine"], ["patch"], [0]), "cannot import 'nowhere'"),
         ((["x"], ["rotary:pairing=quarter"], ["patch"], [0]), "'rotary': pairing must be one of"),
         ((["x"], ["erpe:per_head=no"], ["patch"], [0]), "'erpe': per_head must be True or False"),
         ((["x"], ["rotary:pairing:half"], ["patch"], [0]), "options are written rotary:key=value"),
         ((["x"], ["none:slope=2"], ["patch"], [0]), "none takes no options, got slope"),
-        ((["x"], ["mine.Mine"], ["patch"], [0]), "must be written module:Class, as in mine:Nearby"),
         ((["x"], ["axial_rotary"], ["patch"], [0]), "'axial_rotary' wants several numbers a token"),
         ((["x"], ["axial"], ["patch"], [0]), "of none, .*, dywpe, window_statistics, got 'axial'"),
-        ((["x"], ["kerple:Kerple"], ["patch"], [0]), "options are written kerple:key=value"),
         ((["x"], ["rope"], ["patch"], [0]), "encoding 'rope' has the name 'rotary' here"),
-        (
-            (["x"], ["posenc.attention:Position"], ["patch"], [0]),
-            "overrides none of the doors embed, rotate, bias, mix",
-        ),
+        ((["x"], ["posenc.attention:Position"], ["patch"], [0]), "overrides none of the doors emb"),
         ((["x"], ["posenc:tables"], ["patch"], [0]), "derived from posenc.attention.Position"),
         ((["x"], ["posenc.encodings.tupe:Nearby"], ["patch"], [0]), "no 'Nearby', it has .*TUPE"),
         ((["x"], ["./mine:Nearby"], ["patch"], [0]), r"'./mine' is no name of a module"),
-        ((["x"], [":Nearby"], ["patch"], [0]), "must be written module:Class, as in mine:Nearby"),
         ((["x"], ["Nearby"], ["patch"], [0]), "one of your own is written module:Class"),
     ],
 )
@@ -229,8 +158,6 @@ def test_bad_grids_are_named(arguments, message):
     ("ends", "refused"),
     [
         (["bias = x"], True),
-        (["bias = x", "return"], True),
-        (["return x"], False),
         (["if self.n_heads > 2:", "    return x", "return None"], False),
         (["raise NotImplementedError"], False),
     ],
@@ -249,9 +176,6 @@ def test_an_own_bias_that_returns_nothing_is_refused(ends, refused, tmp_path, mo
 
 
 def test_million_cells_are_planned_in_constant_memory(monkeypatch):
-    import itertools
-    import tracemalloc
-
     monkeypatch.setattr("posenc_book.bench.grid.data.fingerprint", lambda name: name)
     grid = make(["a", "b"], ["none"], ["patch", "time_series"], range(10))
     grid = replace(grid, datasets=[grid.datasets[0]] * 25_000)

@@ -117,6 +117,4 @@ def test_times_need_no_lost_steps_and_no_other_option():
     assert data.load("Runs", "test", lost=0.5, clock="indices").times is None
     with pytest.raises(ValueError, match="option clock of Runs must be one of times, indices"):
         data.load("Runs", "test", clock="time")
-    with pytest.raises(ValueError, match="option lost must say which share"):
-        data.load("Runs", "test", clock="times", seed=1)
     assert data.fingerprint("Runs") != data.fingerprint("Runs", clock="indices")

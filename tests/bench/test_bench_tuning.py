@@ -1,28 +1,18 @@
 """Tuning spends the same budget on every encoding and looks at the validation part only."""
 
-import re
-from argparse import Namespace
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 
 import pytest
+from trainings import Silent
 
 from posenc import encodings
-from posenc_book.bench import commands, failures, report, stages, tuning
+from posenc_book.bench import report, stages, tuning
 from posenc_book.bench.driver import Driver, Summary
 from posenc_book.bench.local import SerialEngine
 from posenc_book.records import records
 from posenc_book.records.settings import Settings
 from posenc_book.records.store import Store
-
-
-class Quiet:
-    def skip(self, n):
-        pass
-
-    def add(self, n, failed, running):
-        pass
 
 
 def cell(encoding="rotary", **changes) -> Settings:
@@ -108,7 +98,7 @@ def test_failed_trials_are_left_out_and_without_any_the_cell_stays_as_it_is():
     assert tuning.tuned(cell(), {}) is None
 
 
-def test_stages_tune_then_train_and_go_on_where_they_were(tmp_path):
+def test_stages_tune_then_train_and_go_on_where_they_were(tmp_path, monkeypatch):
     options = {"length": 12, "n": 48, "distance": 3}
     small = {"d_model": 8, "n_heads": 1, "n_layers": 1, "d_ff": 8, "patch": 2, "batch_size": 16}
     course = {"steps": 20, "least_steps": 20, "check_every": 10, "patience_steps": 10}
@@ -120,14 +110,11 @@ def test_stages_tune_then_train_and_go_on_where_they_were(tmp_path):
     assert files.trials.name == "run-tuning.jsonl"
 
     def train(cells, store):
-        return Driver(cells, store, SerialEngine()).run(Quiet())
+        return Driver(cells, store, SerialEngine()).run(Silent())
 
-    steps, tuning.STEPS = tuning.STEPS, 20
-    try:
-        done = [(title, s.trained, s.skipped) for title, s in stages.run(groups, files, train)]
-        again = [(title, s.trained, s.skipped) for title, s in stages.run(groups, files, train)]
-    finally:
-        tuning.STEPS = steps
+    monkeypatch.setattr(tuning, "STEPS", 20)
+    done = [(title, s.trained, s.skipped) for title, s in stages.run(groups, files, train)]
+    again = [(title, s.trained, s.skipped) for title, s in stages.run(groups, files, train)]
     titles = ["tuning, first trials", "tuning, last trial", "training"]
     assert done == list(zip(titles, (3, 1, 2), (0, 0, 0), strict=True))
     assert again == list(zip(titles, (0, 0, 0), (3, 1, 2), strict=True))
@@ -182,20 +169,6 @@ def test_a_group_whose_trials_failed_does_not_wait(tmp_path):
     assert begun == [("tuning, first trials", 0), ("tuning, last trial", 1), ("training", 0)]
 
 
-def test_what_waits_is_said(capsys, monkeypatch):
-    done = Summary(1, skipped=2, elsewhere=3, waiting=4)
-    monkeypatch.setattr(stages, "run", lambda *_: [("training", done)])
-    commands.staged([], None, commands.Trainer(Namespace(stack=None), None, "cpu"))
-    assert capsys.readouterr().out == (
-        "training: 1 trained (0 failed), 2 were there, 3 are being trained by another run, "
-        "4 wait for trials that have not ended\n"
-    )
-    commands._print_summary(done, Path("run.jsonl"))
-    assert "3 are being trained by another run, 4 wait for trials; results in" in (
-        capsys.readouterr().out
-    )
-
-
 def scores(one):
     return {"accuracy": 0.5, "validation_accuracy": one.learning_rate, "validation_loss": 1.0}
 
@@ -212,13 +185,6 @@ TUNED = ["run", "--tune", "--resamples", 2, "--datasets", "BasicMotions", "--mod
 TUNED += ["--encodings", "none", "--profile", "smoke", "--device", "cpu", "--out", "r.jsonl"]
 
 
-def test_many_failures_are_counted_not_listed():
-    kinds = [records.failed(cell(f"e{i}"), "no", device="cpu", seconds=0.0) for i in range(12)]
-    lines = failures.summary_lines([(Path("r.jsonl"), kinds)])
-    assert lines[10:] == ["... and 2 more of them", *lines[11:]]
-    assert "status r.jsonl" in lines[11]
-
-
 def test_a_tuned_run_names_the_trials_that_failed(call, stand_in):
     stand_in(all_but_the_highest_rate)
     for trained, before in ((3, ""), (0, " (1 of them failed)")):
@@ -230,17 +196,9 @@ def test_a_tuned_run_names_the_trials_that_failed(call, stand_in):
         assert "status r-tuning.jsonl\nto try them again: the same command with" in text
 
 
-def test_progress_and_report_know_stages_and_resamples(call, stand_in):
+def test_a_report_knows_of_tuning_and_resamples(call, stand_in):
     stand_in(scores)
-    code, _, err = call(*TUNED)
-    assert code == 0
-    bars = re.findall(r"([^\n\r:]+): +\d+%\|[^|]*\| (\d+/\d+)", err)
-    last = {stage.strip(): count for stage, count in bars}
-    assert last == {
-        "tuning, first trials": "3/6",
-        "tuning, last trial": "4/6",
-        "training": "6/6",
-    }
+    assert call(*TUNED)[0] == 0
     found = list(Store("r.jsonl"))
     tuned = "tuned by 4 trials of 500 steps."
     assert report.design(found) == f"2 resamples (official split and 1 other), {tuned}"
@@ -251,27 +209,3 @@ def test_progress_and_report_know_stages_and_resamples(call, stand_in):
         "A: 1 seed on the official split; BasicMotions: 2 resamples (official split and 1 other), "
         "not tuned or tuned by 4 trials of 500 steps."
     )
-
-
-def test_the_estimate_counts_what_a_tuned_run_lacks(tmp_path):
-    out = tmp_path / "run.jsonl"
-    files, groups = stages.beside(out), [[cell(), cell().with_seed(4)]]
-
-    def lacking(*, again=False):
-        trials, finals = commands._trials(groups, files.trials), stages.final(groups, files.trials)
-        planned = ((trials, files.trials), (finals, out))
-        return tuple(len(commands._lacking(*one, again=again)) for one in planned)
-
-    assert lacking() == (4, 1)
-    first, *others = tuning.first_trials(cell())
-    Store(files.trials).append(records.failed(first, "no memory", device="cpu", seconds=0.0))
-    for trial, accuracy in zip(others, (0.6, 0.4), strict=True):
-        Store(files.trials).append(outcome(trial, accuracy)[trial.key])
-    assert lacking() == (1, 1)
-    assert lacking(again=True) == (2, 1)
-    last = tuning.last_trial(cell(), stages.finished(files.trials))
-    Store(files.trials).append(outcome(last, 0.7)[last.key])
-    assert lacking() == (0, 1)
-    for one in stages.final(groups, files.trials)[0]:
-        Store(out).append(outcome(one, 0.8)[one.key])
-    assert lacking() == (0, 0)

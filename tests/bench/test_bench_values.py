@@ -10,35 +10,33 @@ from posenc_book.records import records, values
 from posenc_book.records.store import Store, merge
 
 WRONG = [
-    ("metrics.accuracy", "high", "a number from 0 to 1", "'high'"),
-    ("metrics.accuracy", None, "a number from 0 to 1", "None"),
     ("metrics.accuracy", 7.5, "a number from 0 to 1", "7.5"),
     ("metrics.accuracy", True, "a number from 0 to 1", "True"),
-    ("metrics.macro_f1", -0.1, "a number from 0 to 1", "-0.1"),
     ("metrics.validation_accuracy", [0.5], "a number from 0 to 1", r"\[0.5\]"),
     ("metrics.steps", "many", "an integer of at least 0", "'many'"),
-    ("metrics.steps", 1.5, "an integer of at least 0", "1.5"),
-    ("metrics.parameters", [1], "an integer of at least 0", r"\[1\]"),
     ("metrics.parameters", -1, "an integer of at least 0", "-1"),
     ("metrics.parameters", 10**30, r"an integer of at least 0, below 2\*\*63", "1000"),
-    ("metrics.peak_memory", "big", "an integer of at least 0, .* or null", "'big'"),
     ("metrics.warm_peak_memory", -1, "an integer of at least 0, .* or null", "-1"),
     ("metrics.seconds_per_step", -1.0, "a finite number of at least 0", "-1.0"),
-    ("metrics.validation_loss", "low", "a finite number or null", "'low'"),
-    ("metrics.train_loss", 0.7, "a list of finite numbers", "0.7"),
     ("metrics.train_loss", [0.7, None], "a list of finite numbers", r"\[0.7, None\]"),
     ("metrics.validation_curve", [0.5, 2], "a list of numbers from 0 to 1", r"\[0.5, 2\]"),
-    ("settings.d_model", "64", "an integer of at least 1", "'64'"),
     ("settings.d_model", 0, "an integer of at least 1", "0"),
-    ("settings.seed", True, "an integer of at least 0", "True"),
-    ("settings.learning_rate", "fast", "a finite number above 0", "'fast'"),
     ("settings.dropout", 1.0, "a number from 0 to below 1", "1.0"),
     ("settings.dataset_options", "n=4", "an object", "'n=4'"),
     ("settings.scale", 1, "a text", "1"),
-    ("seconds", -1.0, "a finite number of at least 0", "-1.0"),
     ("seconds", float("nan"), "a finite number of at least 0", "nan"),
     ("seed", -1, "an integer of at least 0", "-1"),
     ("error", ["no", "memory"], "a text", r"\['no', 'memory'\]"),
+    ("seed", "0", "an integer", "'0'"),
+    ("metrics", [], "an object", r"\[\]"),
+    ("seconds", "long", "a number", "'long'"),
+    ("key", "xyz", "32 hexadecimal digits", "'xyz'"),
+    ("versions.torch", 3, "a text", "3"),
+    ("seed", 5, "0 as in settings", "5"),
+    ("encoding", "dft", "'none' as in settings", "'dft'"),
+    ("resample", 2, "0 as in settings", "2"),
+    ("protocol", "x", "'' as in settings", "'x'"),
+    ("key", "0f" * 16, "the hash [0-9a-f]+ of settings", "'0f0f0f"),
 ]
 
 
@@ -94,12 +92,6 @@ def keyed(record):
     """Return a record with the key of its settings."""
     text = json.dumps(record["settings"], sort_keys=True, separators=(",", ":"))
     return record | {"key": sha256(text.encode()).hexdigest()[:32]}
-
-
-def test_a_wrong_record_is_not_written(record, tmp_path):
-    with pytest.raises(ValueError, match=r"metrics\.accuracy must be a number from 0 to 1"):
-        Store(tmp_path / "run.jsonl").append(changed(record, "metrics.accuracy", 50))
-    assert not (tmp_path / "run.jsonl").exists()
 
 
 def test_other_metrics_and_settings_and_failures_are_let_through(record, cell):

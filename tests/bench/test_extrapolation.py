@@ -8,12 +8,10 @@ import torch
 
 from posenc_book import data
 from posenc_book.bench import build, extrapolation, jobs, local
-from posenc_book.bench import grid as grids
-from posenc_book.bench.extrapolation import LengthGrid, LengthSettings, grow, probe
+from posenc_book.bench.extrapolation import LengthSettings, grow, probe
 from posenc_book.bench.local import SerialEngine
 from posenc_book.bench.train import train
 from posenc_book.read import results
-from posenc_book.records.settings import profile
 from posenc_book.records.store import Store
 
 LENGTH, LONGER = 12, (12, 24, 48)
@@ -118,10 +116,6 @@ def test_the_probe_sees_the_fitted_model_and_joins_the_scores(long_cell):
         assert alone["longer_48"] == pytest.approx(outcome["longer_48"], abs=1 / 48)
 
 
-def test_without_a_probe_nothing_is_added(long_cell):
-    assert "refusals" not in train([long_cell()])[0]
-
-
 def test_jobs_hand_the_probe_on(long_cell):
     record = jobs.run(jobs.Job((long_cell(),), "cpu", probe=probe))[0]
     assert set(LONGER) == {
@@ -141,33 +135,12 @@ def test_the_key_holds_what_is_tested(long_cell, cell):
         ({"max_cases": 10}, "max_cases must be 0, got 10"),
         ({"test_lengths": (11,)}, "test_lengths must be an integer of at least 12, got 11"),
         ({"n_test": 0}, "n_test must be an integer of at least 2, got 0"),
+        ({"dataset_options": {}}, r"dataset_options must hold the length .*, got \{\}"),
     ],
 )
 def test_bad_settings_are_refused(long_cell, changes, message):
     with pytest.raises(ValueError, match=message):
         long_cell(**changes)
-
-
-def test_the_length_in_training_must_be_said(long_cell):
-    with pytest.raises(ValueError, match=r"dataset_options must hold the length .*, got \{\}"):
-        long_cell(dataset_options={})
-
-
-def test_a_grid_gives_all_its_cells_the_lengths():
-    common = {**profile("smoke"), "max_cases": 0}
-    grid = LengthGrid(
-        [grids.parse("range_probe:length=12,n=48")],
-        [grids.parse("rotary"), grids.parse("dft:overflow=alias")],
-        ["time_series"],
-        range(2),
-        common,
-        test_lengths=LONGER,
-        n_test=40,
-    )
-    cells = [one for group in grid.groups() for one in group]
-    assert len(cells) == len(grid) == 4
-    assert {one.test_lengths for one in cells} == {LONGER}
-    assert cells[2].encoding_options == {"overflow": "alias"}
 
 
 @pytest.mark.slow

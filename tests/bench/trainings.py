@@ -1,6 +1,5 @@
 """Small cells, a cache of the tests' own, and command lines in real processes."""
 
-import os
 import subprocess
 import sys
 
@@ -13,17 +12,27 @@ from posenc_book.command_line import main
 from posenc_book.records.settings import Settings, profile
 
 
+class Silent:
+    """Counts what a driver tells of its progress."""
+
+    def __init__(self):
+        self.skipped = self.added = 0
+
+    def skip(self, n):
+        self.skipped += n
+
+    def add(self, n, failed, running):
+        assert 0 <= failed <= n
+        assert running >= 0
+        self.added += n
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory):
-    before = {name: os.environ.get(name) for name in ("POSENC_CACHE", "POSENC_OFFLINE")}
-    os.environ["POSENC_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-    os.environ["POSENC_OFFLINE"] = "1"
-    yield
-    for name, value in before.items():
-        if value is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = value
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POSENC_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("POSENC_OFFLINE", "1")
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -189,22 +189,3 @@ def test_odd_fields_are_answered(name, capsys, place):
         assert ask(call, [*words, *line]) != FAULT, capsys.readouterr().err
 
     check()
-
-
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ("ada.ipynb,1,01_raw_indices,5,13,2", "row 3 of marks.csv must have 8 fields, has fewer"),
-        (
-            "ada.ipynb,1,01_raw_indices,5,13,2,3,,,",
-            "row 3 of marks.csv must have 8 fields, has more",
-        ),
-        ("ada.ipynb,12347,01_raw_indices,x,13,2,3,", "ada.ipynb: by checks must be a number from"),
-    ],
-)
-def test_a_row_of_marks_that_is_none_is_named(tmp_path, row, said):
-    path = tmp_path / "marks.csv"
-    path.write_text(MARKS + row + "\n")
-    with pytest.raises(SystemExit, match=f"No grades were written: {said}"):
-        grades.main([str(path)])
-    assert [one.name for one in tmp_path.iterdir()] == ["marks.csv"]

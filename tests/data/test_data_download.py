@@ -40,22 +40,6 @@ def test_good_downloads(server, tiny_zip, register, own_cache, manner):
     assert sorted(path.name for path in leftovers(own_cache)) == ["Tiny_TEST.ts", "Tiny_TRAIN.ts"]
 
 
-@pytest.mark.parametrize("manner", ["404", "500", "truncate", "stall"])
-def test_bad_downloads_leave_nothing(server, tiny_zip, register, own_cache, monkeypatch, manner):
-    url = good(server, tiny_zip, manner)
-    register(Url(url))
-    with monkeypatch.context() as short:
-        if manner == "stall":
-            short.setattr(bounded, "SILENCE", 0.5)
-        with pytest.raises(data.MissingDataError) as caught:
-            data.load("Tiny", "train")
-    assert url in str(caught.value)
-    assert "put the files into" in str(caught.value)
-    assert leftovers(own_cache) == []
-    register(Url(good(server, tiny_zip)))
-    assert len(data.load("Tiny", "train")) == 3  # and nothing is broken
-
-
 def test_a_lie_about_the_checksum_is_refused(server, tiny_zip, register, own_cache):
     register(Url(good(server, tiny_zip), hashlib.sha256(b"other").hexdigest()))
     with pytest.raises(data.MissingDataError, match="hash"):
@@ -72,11 +56,6 @@ def test_a_failing_host_is_tried_again(server, tiny_zip, register, monkeypatch):
     assert len(data.load("Tiny", "train")) == 3
     assert len(server.hits) == 3
     assert len(waits) == 2
-
-
-def test_the_second_source_is_used_when_the_first_fails(server, tiny_zip, register):
-    register(Url(f"{server.url}/404/Tiny.zip"), Url(good(server, tiny_zip)))
-    assert len(data.load("Tiny", "train")) == 3
 
 
 @pytest.mark.parametrize(
@@ -104,20 +83,6 @@ def test_all_faults_are_told(server, register):
         data.load("Tiny", "train")
 
 
-def test_an_archive_without_the_files_is_refused(server, register, own_cache):
-    register(Url(server.put("Tiny.zip", make_zip({"other.txt": "1"}))))
-    with pytest.raises(data.MissingDataError, match="expected files are not in it"):
-        data.load("Tiny", "train")
-    assert leftovers(own_cache) == []
-
-
-def test_a_server_that_answers_with_a_page_is_refused(server, register, own_cache):
-    register(Url(server.put("Tiny.zip", b"<html>please log in</html>")))
-    with pytest.raises(data.MissingDataError, match="not a usable zip"):
-        data.load("Tiny", "train")
-    assert leftovers(own_cache) == []
-
-
 def test_zenodo_and_its_checksums(zenodo, register, own_cache):
     files = {"Tiny_TRAIN.ts": TINY_TRAIN.encode(), "Tiny_TEST.ts": TINY_TEST.encode()}
     source = Zenodo(7, tuple(files))
@@ -130,18 +95,13 @@ def test_zenodo_and_its_checksums(zenodo, register, own_cache):
     assert len(data.load("Tiny", "train")) == 3
 
 
-def test_zenodo_with_a_zip(zenodo, register, tiny_zip):
-    register(Zenodo(7, ("Tiny_TRAIN.ts", "Tiny_TEST.ts")))
-    zenodo({"Tiny.zip": tiny_zip, "readme.md": b"hello"})
-    assert len(data.load("Tiny", "train")) == 3
-
-
-def test_zenodo_with_a_zip_for_a_name_with_an_underscore(zenodo, register):
-    files = ("Tiny_disc_TRAIN.ts", "Tiny_disc_TEST.ts")
+@pytest.mark.parametrize(("name", "other"), [("Tiny", "readme.md"), ("Tiny_disc", "Tiny.zip")])
+def test_zenodo_with_a_zip(zenodo, register, name, other):
+    files = (f"{name}_TRAIN.ts", f"{name}_TEST.ts")
     whole = make_zip(dict(zip(files, (TINY_TRAIN, TINY_TEST), strict=True)))
-    register(Zenodo(7, files), name="Tiny_disc")
-    zenodo({"Tiny_disc.zip": whole, "Tiny.zip": b"another set"})
-    assert len(data.load("Tiny_disc", "train")) == 3
+    register(Zenodo(7, files), name=name)
+    zenodo({f"{name}.zip": whole, other: b"something else"})
+    assert len(data.load(name, "train")) == 3
 
 
 def test_zenodo_without_the_files(zenodo, register, server):
@@ -293,13 +253,9 @@ HOSTILE = {
     "no name": (nameless_zip(), "a name that no file can have"),
     "a dot": (make_zip({".": "x"}), "a name that no file can have"),
     "long name": (make_zip({"n" * 300: "x"}), "a name that no file can have"),
-    "long path": (
-        make_zip({"a": "", "/".join(["b" * 250] * 20): ""}),
-        "a path that no file can",
-    ),
+    "long path": (make_zip({"a": "", 20 * f"{'b' * 250}/" + "b": ""}), "a path that no file can"),
     "nested": (make_zip({"d/" * 1500 + "f": "x"}), "1501 folders deep"),
     "climbs out": (make_zip({"good.txt": "1", "../../evil.txt": "x"}), "would leave"),
-    "climbs out inside": (make_zip({"a/../../evil.txt": "x"}), "would leave"),
     "absolute": (make_zip({"/evil.txt": "x"}), "would leave"),
     "drive": (make_zip({"C:/evil.txt": "x"}), "would leave"),
     "backslashes": (make_zip({"..\\evil.txt": "x"}), "would leave"),
@@ -321,34 +277,36 @@ def test_hostile_archives(tmp_path, content, message):
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("manner", "content", "said"),
     [
-        broken_zip(zipfile.ZIP_LZMA),
-        broken_zip(zipfile.ZIP_BZIP2),
-        make_zip({"a": "1", "a/b": "2"}),
-        make_zip({"a/b": "1", "a": "2"}),
+        ("404", None, "404"),
+        ("500", None, "500"),
+        ("truncate", None, ""),
+        ("stall", None, ""),
+        ("", make_zip({"other.txt": "1"}), ": downloaded, but the expected files are not in it"),
+        ("", b"<html>please log in</html>", ": not a usable zip archive"),
+        ("", broken_zip(zipfile.ZIP_LZMA), ": not a usable zip archive"),
+        ("", broken_zip(zipfile.ZIP_BZIP2), ": not a usable zip archive"),
+        ("", make_zip({"a": "1", "a/b": "2"}), ": not a usable zip archive"),
+        ("", make_zip({"a/b": "1", "a": "2"}), ": not a usable zip archive"),
+        ("", HOSTILE["long path"][0], ": .* a path that no file can have"),
     ],
-    ids=["lzma", "bzip2", "file, then folder", "folder, then file"],
 )
-def test_archives_that_fail_half_way_are_refused_and_the_next_source_is_tried(
-    server, tiny_zip, register, own_cache, content
+def test_a_bad_download_leaves_nothing_and_the_next_source_is_tried(
+    server, tiny_zip, register, own_cache, monkeypatch, manner, content, said
 ):
-    bad = Url(server.put("Bad.zip", content))
+    server.put("Bad.zip", content or tiny_zip)
+    bad = Url(f"{server.url}/{manner}/Bad.zip")
     register(bad)
-    with pytest.raises(data.MissingDataError, match=r"Bad\.zip: not a usable zip archive"):
-        data.load("Tiny", "train")
-    assert leftovers(own_cache) == []
-    register(bad, Url(good(server, tiny_zip)))
-    assert len(data.load("Tiny", "train")) == 3
-
-
-def test_the_next_source_is_tried_after_a_path_that_no_file_can_have(server, tiny_zip, register):
-    bad = Url(server.put("Bad.zip", HOSTILE["long path"][0]))
-    register(bad)
-    with pytest.raises(data.MissingDataError, match="a path that no file can have"):
-        data.load("Tiny", "train")
-    register(bad, Url(good(server, tiny_zip)))
-    assert len(data.load("Tiny", "train")) == 3
+    with monkeypatch.context() as short:
+        if manner == "stall":
+            short.setattr(bounded, "SILENCE", 0.5)
+        with pytest.raises(data.MissingDataError, match=rf"Bad\.zip.*{said}") as caught:
+            data.load("Tiny", "train")
+        assert "put the files into" in str(caught.value)
+        assert leftovers(own_cache) == []
+        register(bad, Url(good(server, tiny_zip)))
+        assert len(data.load("Tiny", "train")) == 3
 
 
 def test_too_many_members(tmp_path, monkeypatch):
@@ -356,15 +314,6 @@ def test_too_many_members(tmp_path, monkeypatch):
     (tmp_path / "a.zip").write_bytes(make_zip({"a": "", "b": "", "c": ""}))
     with pytest.raises(data.ArchiveError, match="has 3 members, over 2"):
         archives.unpack(tmp_path / "a.zip", tmp_path / "out")
-
-
-def test_hostile_archives_over_the_network(server, register, own_cache, tmp_path):
-    content, message = HOSTILE["climbs out"]
-    register(Url(server.put("Tiny.zip", content)))
-    with pytest.raises(data.MissingDataError, match=message):
-        data.load("Tiny", "train")
-    assert leftovers(own_cache) == []
-    assert not list(tmp_path.rglob("evil.txt"))
 
 
 def test_bombs_and_damaged_members(tmp_path, monkeypatch):

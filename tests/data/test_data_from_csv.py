@@ -97,12 +97,9 @@ GOOD = "label,a,b\nup,1,2\nup,1,2\ndown,1,2\ndown,1,2\n"
     ("content", "options", "said"),
     [
         (GOOD, {"label": "class"}, r"line 1: label must be one of the columns .*'class'"),
-        (GOOD, {"series": "take"}, r"line 1: series must be one of the columns .*'take'"),
-        (GOOD, {"leave_out": ["time"]}, "line 1: has no column 'time'"),
         (GOOD, {"leave_out": ["a", "b"]}, "line 1: no column is left"),
         (GOOD.replace("up,1,2\n", "up,1\n", 1), {}, "line 2: expected 3 columns"),
         (GOOD.replace("up,1,2\n", "up,x,2\n", 1), {}, r"line 2: expected a number or \?, got 'x'"),
-        (GOOD.replace("up,1", 'up,"1,5"', 1), {}, "line 2: .*decimal point, got '1,5'"),
         (GOOD.replace("up", "down"), {}, "two classes or more"),
         (GOOD.replace("up,1,2\n", "", 1), {}, "class 'up' has one series"),
         (GOOD.replace("up", ""), {}, "no label"),
@@ -110,12 +107,10 @@ GOOD = "label,a,b\nup,1,2\nup,1,2\ndown,1,2\ndown,1,2\n"
         (GOOD, {"series": "a"}, "line 4: series '1' had another class or group"),
         (GOOD, {"group": "a"}, "share out 1 groups"),
         ("", {}, "line 1: label must be"),
-        ("label,a,b\n", {}, "line 1: there are no rows below"),
         (GOOD.replace("1,2", ",?", 1), {}, "line 2: every step of the series has a missing value"),
         (GOOD.replace("up,1,2", 'up,"1,2', 1), {}, r"line 2: expected 3 .* goes on to line 5"),
         (GOOD.replace("up,1,2", f'up,"1,{200_000 * "x"}', 1), {}, "line 2: .* have no end"),
         (GOOD.encode("utf-16"), {}, "line 1: not UTF-8 text; save the table as CSV in UTF-8"),
-        (GOOD.encode("utf-16-le"), {}, "line 1: not UTF-8 text; save the table"),
         (GOOD, {"time": "a"}, "line 1: time 'a' needs a column .* add --series"),
     ],
 )
@@ -130,12 +125,9 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path, content, options, said):
     ("options", "said"),
     [
         ({"decimal": "'"}, 'decimal must be . or a comma, got "\'"'),
-        (
-            {"time_format": "%Y-%m-%d %H:%m"},
-            "time_format must be such as .*: a sign stands .* twice",
-        ),
+        ({"time_format": "%Y-%m-%d %H:%m"}, "time_format must be such as .*: a sign stands .* twi"),
         ({"time_format": "%Q"}, "time_format must be such as .* got '%Q': 'Q' is a bad directive"),
-        ({"time_format": "%"}, "time_format must be such as"),
+        ({"test": 30}, r"test must be a share between 0 and 1, got 30\.0"),
     ],
 )
 def test_a_wrong_option_is_named_with_its_value(tmp_path, options, said):
@@ -186,16 +178,12 @@ def test_a_point_that_may_be_one_of_thousands_is_asked_about(tmp_path, monkeypat
     assert sorted([*train.x.flat, *test.x.flat]) == [1.5, 2.5, 3.5, 4.5]
 
 
-def timed(times, sign=","):
+def timed(times):
     """Return a table of six runs with these times, whose values say which time they belong to."""
-    return (
-        sign.join(("run", "label", "when", "x"))
-        + "\n"
-        + "".join(
-            sign.join((str(run), "ab"[run % 2], time, str(step))) + "\n"
-            for run in range(6)
-            for step, time in enumerate(times)
-        )
+    return "run,label,when,x\n" + "".join(
+        f"{run},{'ab'[run % 2]},{time},{step}\n"
+        for run in range(6)
+        for step, time in enumerate(times)
     )
 
 
@@ -204,7 +192,6 @@ def timed(times, sign=","):
     [
         (["10", "10.5", "11", "13"], {}, [0, 1, 2, 6]),
         (["2020-03-01 10:00:00", "2020-03-01 10:00:30", "2020-03-01 10:02"], {}, [0, 0.5, 2]),
-        (["2020-03-01T23:59:59.5+01:00", "2020-03-01T23:00Z"], {}, [0, 1]),
         (["1.3.2020 10:00", "2.3.2020 10:00"], {"time_format": "%d.%m.%Y %H:%M"}, [0, 1]),
         (["1700000000", "1700000002", "1700000003"], {}, [0, 4 / 3, 2]),
         (["5"], {}, [0]),
@@ -252,18 +239,14 @@ def test_how_uneven_times_are_is_said(tmp_path):
         (["1", "1"], {}, "line 3: the time 1 of series '0' is the same as the one before it"),
         (["2", "1"], {}, "line 3: the time 1 of series '0' is earlier than the one before it"),
         (["1", "2020-01-01"], {}, "line 3: the time '2020-01-01' is no number as the first time"),
-        (["2020-01-01", "1"], {}, "line 3: '1' is no time .* that of line 2 is '2020-01-01'"),
-        (["1.2.2020", "2.2.2020"], {}, "line 2: .* add --time-format '%d.%m.%Y'"),
         (["", "1"], {}, "line 2: no time in the column 'when'"),
-        (["inf", "1"], {}, "line 2: 'inf' is no time"),
         (["1", "2"], {"time_format": "%Y"}, "line 2: '1' is no time of the form %Y"),
     ],
 )
 def test_times_that_are_none_are_named(tmp_path, times, options, said):
+    path, asked = put(tmp_path, timed(times)), {"series": "run", "time": "when", **options}
     with pytest.raises(FileFormatError, match=said):
-        convert(
-            put(tmp_path, timed(times)), tmp_path / "Moves", series="run", time="when", **options
-        )
+        convert(path, tmp_path / "Moves", **asked)
     assert not (tmp_path / "Moves").exists()
 
 
@@ -277,25 +260,15 @@ def test_a_set_of_unequal_lengths_goes_on_counting_behind_its_times(tmp_path, mo
         assert (part.mask.sum(1) < 5).any()
 
 
-def test_a_share_is_a_share(tmp_path):
-    with pytest.raises(ValueError, match=r"test must be a share between 0 and 1, got 30\.0"):
-        convert(put(tmp_path, GOOD), tmp_path / "Moves", test=30)
-
-
-def test_no_file_is_written_over(tmp_path):
-    path = put(tmp_path, GOOD)
-    convert(path, tmp_path / "Moves")
-    with pytest.raises(DataError, match=r"Moves_TRAIN\.ts is there already"):
-        convert(path, tmp_path / "Moves")
-
-
 def test_the_command_says_what_it_has_written(tmp_path, capsys):
     path, folder = put(tmp_path, WIDE), tmp_path / "data" / "Moves"
     words = ["from-csv", str(path), "--out", str(folder), "--label", "move", "--leave-out", "id"]
     assert main([*words, "--test", "0.5"]) == 0
     assert "10 to learn from, 10 to test on" in capsys.readouterr().out
+    (folder / "Moves_TRAIN.ts").write_text("mine")
     assert main(words) == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "Moves_TRAIN.ts is there already" in capsys.readouterr().err
+    assert (folder / "Moves_TRAIN.ts").read_text() == "mine"
     timed_words = [str(put(tmp_path, timed(["0", "2", "3"]))), "--series", "run", "--time", "when"]
     assert main(["from-csv", *timed_words, "--out", str(tmp_path / "data" / "Timed")]) == 0
     assert "times in units of 1.5, the median step" in capsys.readouterr().out

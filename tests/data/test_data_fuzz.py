@@ -6,22 +6,18 @@ what readers stumble over. POSENC_FUZZ says how many damaged files each reader g
 
 import os
 import re
-import time
 import zipfile
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from readers import BASELINE, ODD, READERS, RECORD, SECONDS, judged, npy, outcome
+from readers import ODD, READERS, judged, npy, outcome
 
 from posenc_book.bench.grid import parse
 from posenc_book.data import packed
 from posenc_book.data.errors import FileFormatError
-from posenc_book.data.formats import arff, array, ts
-from posenc_book.data.sets import room
-from posenc_book.records.baselines import read_baselines
-from posenc_book.records.store import Store
+from posenc_book.data.formats import array
 
 EXAMPLES = int(os.environ.get("POSENC_FUZZ", "40"))
 STUMBLING = (
@@ -54,14 +50,6 @@ def damaged(draw, good: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_file_in_order_is_read(name, tmp_path):
-    path = tmp_path / f"Tiny{READERS[name].ending}"
-    path.write_bytes(READERS[name].good)
-    assert not isinstance(outcome(READERS[name], path), Exception)
-    assert name == "zip" or READERS[name].read(path) is not None
-
-
-@pytest.mark.parametrize("name", READERS)
 def test_damage_gives_a_value_or_the_readers_own_error(name, tmp_path_factory):
     reader, folder = READERS[name], tmp_path_factory.mktemp("damaged")
 
@@ -71,10 +59,13 @@ def test_damage_gives_a_value_or_the_readers_own_error(name, tmp_path_factory):
     )
     @given(damaged(reader.good))
     def check(content: bytes) -> None:
-        path = folder / f"Tiny{reader.ending}"
         path.write_bytes(content)
         judged(reader, path)
 
+    path = folder / f"Tiny{reader.ending}"
+    path.write_bytes(reader.good)
+    assert not isinstance(outcome(reader, path), Exception)
+    assert name == "zip" or reader.read(path) is not None
     check()
 
 
@@ -94,28 +85,6 @@ def test_an_odd_field_gives_a_value_or_the_readers_own_error(name, tmp_path_fact
     check()
 
 
-def test_a_damaged_line_is_named(tmp_path):
-    path = tmp_path / "Tiny.jsonl"
-    path.write_text(RECORD + "[" * 100_000 + "\n" + RECORD)
-    with pytest.raises(ValueError, match=r"Tiny\.jsonl, line 2: not a record"):
-        list(Store(path))
-    path.write_text(BASELINE + "[" * 100_000 + "\n")
-    with pytest.raises(ValueError, match=r"Tiny\.jsonl, line 2: not JSON"):
-        read_baselines(path)
-    path.write_bytes(BASELINE.encode() + b"\xff\n")
-    with pytest.raises(ValueError, match=r"Tiny\.jsonl, line 2: not JSON"):
-        read_baselines(path)
-
-
-def test_an_error_does_not_repeat_a_damaged_file(tmp_path):
-    path = tmp_path / "Occupancy_Estimation.csv"
-    row = "2017/12/22," + 3000 * "{" + 17 * ",1"
-    path.write_text(f"{','.join(room.HEADER)}\n{row}\n")
-    with pytest.raises(FileFormatError, match=r"line 2: .* and [\d,]+ more$") as caught:
-        room.read_room(path)
-    assert len(str(caught.value)) < 1100 + len(str(path))
-
-
 def test_a_header_that_promises_too_much_takes_no_memory(tmp_path):
     path = tmp_path / "huge.npy"
     good = npy(np.ones((3, 4)))
@@ -128,23 +97,6 @@ def test_a_header_that_promises_too_much_takes_no_memory(tmp_path):
     path.write_bytes(good + b"x")
     with pytest.raises(FileFormatError, match="promises 96 bytes, holds more"):
         array.read_npy(path, 4)
-
-
-def test_a_long_line_of_braces_is_refused_at_once(tmp_path):
-    path = tmp_path / "braces.arff"
-    path.write_text("@attribute a" + "{" * 1_000_000 + "\n")
-    started = time.process_time()
-    with pytest.raises(FileFormatError, match=r"braces\.arff, line 1: only numeric columns"):
-        arff.read_series(path)
-    assert time.process_time() - started < SECONDS
-
-
-def test_one_long_series_among_thousands_does_not_fill_the_memory(tmp_path):
-    path = tmp_path / "long.ts"
-    head = "@problemName long\n@equalLength false\n@univariate true\n@classLabel true a\n@data\n"
-    path.write_text(head + "1:a\n" * 5_000 + "1," * 20_000 + "1:a\n")
-    with pytest.raises(ValueError, match=r"long\.ts, line 5006: this series has 20,001 steps"):
-        ts.read_ts(path)
 
 
 def test_a_packed_file_that_is_another_kind_of_file_is_made_anew(tmp_path):
@@ -164,7 +116,3 @@ def test_options_of_the_command_line(text):
     except ValueError as error:
         said = str(error)
     assert text.startswith(said) or said.startswith("options must be written key=value")
-
-
-def test_an_option_that_is_nested_endlessly_is_a_text():
-    assert parse("a:b=" + "[" * 100_000).options == {"b": "[" * 100_000}

@@ -9,56 +9,25 @@ import pytest
 from datafiles import TINY_TRAIN
 
 from posenc_book import data
-from posenc_book.data import checksums, folders, registry
+from posenc_book.data import checksums, registry
 from posenc_book.data.__main__ import main
 from posenc_book.data.download import Url
 from posenc_book.data.errors import DataError
 from posenc_book.data.load import GROUPS
 from posenc_book.data.synthetic import FAMILIES
 
-SURVEY = {
-    "Sleep",
-    "ElectricDevices",
-    "FaceDetection",
-    "MelbournePedestrian",
-    "SharePriceIncrease",
-    "LSST",
-    "RacketSports",
-    "SelfRegulationSCP1",
-    "UniMiB-SHAR",
-    "RoomOccupancy",
-    "EMGGestures",
-}
-
-
-def test_names_hold_every_promised_set():
-    names = data.names()
-    assert {*SURVEY, "SMD", "MSL", "elevator", "range_probe"} <= set(names)
-    assert {"BasicMotions", "ItalyPowerDemand", "GunPoint"} <= set(names)
-    assert len(names) == len(set(names))
-    assert {one.name for one in registry.ENTRIES.values() if one.printed} == SURVEY
-
 
 def test_names_come_group_by_group():
     groups = {group: data.names(group) for group in GROUPS}
     assert set(groups) == {*registry.ROLES, "bundled", "synthetic"}
     assert [name for listed in groups.values() for name in listed] == data.names()
-    assert set(groups["survey"]) == SURVEY
+    assert set(groups["survey"]) == {one.name for one in registry.ENTRIES.values() if one.printed}
     assert groups["anomaly"] == ["MSL", "SMD"]
     assert "Chinatown" in groups["stand-in"]
     assert "Computers" in groups["archive"]
     assert set(groups["synthetic"]) == set(FAMILIES)
     assert "GunPoint" in groups["bundled"]
     assert all(listed == sorted(listed, key=str.lower) for listed in groups.values())
-
-
-def test_names_of_an_unknown_group():
-    with pytest.raises(ValueError, match="group must be one of survey, anomaly"):
-        data.names("archives")
-
-
-def test_every_entry_has_a_role_that_is_explained():
-    assert {entry.role for entry in registry.ENTRIES.values()} == set(registry.ROLES)
 
 
 def test_every_entry_says_where_to_get_it():
@@ -104,21 +73,13 @@ def test_without_aeon_any_set_of_the_archives_is_asked_for_at_their_own_page(mon
         data.load("Chinatwon", "train")
 
 
-@pytest.mark.parametrize("name", ["../LSST", "/etc", "", "a b", None, "x\n"])
-def test_names_cannot_be_paths(name):
-    with pytest.raises(data.UnknownDatasetError, match="name must be"):
-        data.load(name, "train")
-
-
-def test_split_and_options_are_checked():
-    with pytest.raises(ValueError, match="split must be"):
-        data.load("elevator", "validation")
+def test_options_are_checked():
     with pytest.raises(ValueError, match="option of BasicMotions must be one of clock, lost, seed"):
         data.load("BasicMotions", "train", n=3)
     with pytest.raises(ValueError, match="option of range_probe must be one of distance"):
         data.load("range_probe", "train", lost=0.5)
     with pytest.raises(ValueError, match="option lost must say which share"):
-        data.load("BasicMotions", "train", seed=1)
+        data.load("BasicMotions", "train", clock="times", seed=1)
 
 
 def test_any_archive_name_that_aeon_knows_is_found_out_about(monkeypatch):
@@ -144,16 +105,11 @@ def test_bundled_sets_need_no_network(monkeypatch):
     monkeypatch.setenv("POSENC_OFFLINE", "1")
     motions = data.load("BasicMotions", "train")
     assert motions.x.shape == (40, 100, 6)
-    vowels = data.load("JapaneseVowels", "test")
-    assert vowels.x.shape == (370, 29, 12)
-    assert vowels.mask.any(axis=1).all()
-
-
-def test_splits_are_padded_to_one_length():
-    parts = [data.load("JapaneseVowels", split) for split in ("train", "test")]
-    assert parts[0].length == parts[1].length == 29
-    longest = [int(part.mask.sum(axis=1).max()) for part in parts]
-    assert longest == [26, 29]
+    train, test = (data.load("JapaneseVowels", split) for split in data.SPLITS)
+    assert test.x.shape == (370, 29, 12)
+    assert train.length == 29  # padded, as its longest series has 26 steps
+    assert [part.mask.sum(axis=1).max() for part in (train, test)] == [26, 29]
+    assert test.mask.any(axis=1).all()
 
 
 def test_packed_and_fresh_loads_are_equal():
@@ -207,31 +163,10 @@ def test_a_class_without_any_series_is_no_fault(tiny_folder, monkeypatch):
     assert data.load("Tiny", "test").n_classes == 3
 
 
-def test_an_unseen_class_in_sets_that_are_cut_into_windows(tmp_path, monkeypatch):
-    monkeypatch.setenv("POSENC_DATA", str(tmp_path))
-    folder = tmp_path / "EMGGestures"
-    for subject, gestures in (("01", (1,)), ("05", (1, 2))):
-        (folder / subject).mkdir(parents=True)
-        rows = [
-            "\t".join(map(str, [k, *range(8), gesture])) for gesture in gestures for k in range(40)
-        ]
-        (folder / subject / "1_raw_data_13-12_22.03.16.txt").write_text(
-            "\n".join(["header", *rows]) + "\n"
-        )
-    with pytest.raises(data.DataError, match=r"EMGGestures: .* test part holds the class 'fist'"):
-        data.load("EMGGestures", "train")
-
-
 @pytest.mark.parametrize("name", data.names("bundled"))
 def test_every_bundled_set_loads(name):
     train, test = data.load(name, "train"), data.load(name, "test")
     assert set(test.y) <= set(train.y)
-
-
-def test_checksums_cover_plain_and_gzipped_files():
-    known = checksums.known()
-    assert all(len(digest) == 64 for digest in known.values())
-    assert {"LSST/LSST_TRAIN.ts", "LSST/LSST_TRAIN.ts.gz"} <= known.keys()
 
 
 def test_checksums_are_entered_once_and_never_changed(tmp_path):
@@ -246,19 +181,6 @@ def test_checksums_are_entered_once_and_never_changed(tmp_path):
         checksums.add({"Old/Old_TRAIN.ts": "c" * 64}, path)
 
 
-def test_checksums_of_a_set_that_is_not_here(capsys, monkeypatch):
-    monkeypatch.setenv("POSENC_OFFLINE", "1")
-    assert main(["checksums", "LSST"]) == 1
-    assert "LSST: not here: fetch it" in capsys.readouterr().out
-
-
-def test_cache_folder(monkeypatch):
-    monkeypatch.delenv("POSENC_CACHE")
-    import pooch
-
-    assert folders.cache() == pooch.os_cache("posenc")
-
-
 def test_import_brings_neither_torch_nor_aeon():
     code = (
         "import sys, posenc_book.data; posenc_book.data.load('range_probe', 'train');"
@@ -268,9 +190,8 @@ def test_import_brings_neither_torch_nor_aeon():
     assert run.stdout == "set()\n"
 
 
-@pytest.mark.parametrize("command", [["list"], []])
-def test_list(command, capsys):
-    assert main(command) == 0
+def test_list(capsys):
+    assert main([]) == 0
     listed = capsys.readouterr().out
     assert all(f"{group}: {purpose}" in listed for group, purpose in GROUPS.items())
     assert all(name in listed for name in data.names())
@@ -337,12 +258,6 @@ def test_nobody_calls_an_own_set_official(tiny_folder, monkeypatch, capsys):
     assert data.load("Tiny", "test").provenance.startswith("test part, from")
     assert main(["info", "BasicMotions"]) == 0
     assert "official train part" in capsys.readouterr().out
-
-
-def test_families_are_labelled_synthetic():
-    for name in FAMILIES:
-        for split in ("train", "test"):
-            assert data.load(name, split, n=4).provenance.startswith("synthetic")
 
 
 def test_a_cell_can_ask_whether_a_set_can_be_had_and_says_what_is_missing(monkeypatch, capsys):

@@ -71,9 +71,3 @@ def test_a_registered_set_takes_the_options():
     assert "25% of the steps lost at random (seed 3)" in found.provenance
     assert "only their order" in found.provenance
     np.testing.assert_array_equal(found.y, whole.y)
-
-
-@pytest.mark.parametrize("options", [{"lost": 1}, {"lost": -0.1}, {"clock": "time"}, {"seed": 0.5}])
-def test_wrong_arguments(options):
-    with pytest.raises(ValueError, match=f"{next(iter(options))} must"):
-        data.load("BasicMotions", "train", **{"lost": 0.5, **options})

@@ -28,18 +28,8 @@ def made(n, groups=None):
 
 def test_every_registered_set_is_counted_or_named_as_absent():
     assert sorted([*RECORD["sets"], *RECORD["absent"]]) == sorted(registry.ENTRIES)
-    assert set(RECORD["absent"]) == {
-        "Sleep",
-        "ElectricDevices",
-        "FaceDetection",
-        "SelfRegulationSCP1",
-        "UniMiB-SHAR",
-    }
-
-
-def test_record_names_no_place_on_a_machine():
-    text = measure.RECORD.read_text(encoding="utf-8")
-    assert not any(place in text for place in ("/home", "/work", "/tmp", "/root", ":\\"))
+    absent = {"Sleep", "ElectricDevices", "FaceDetection", "SelfRegulationSCP1", "UniMiB-SHAR"}
+    assert set(RECORD["absent"]) == absent
 
 
 def test_recorded_scores_are_whole():
@@ -87,11 +77,6 @@ def test_recorded_facts_of_an_uncounted_set(name):
         data.recorded_facts(name)
 
 
-def test_recorded_facts_of_no_set():
-    with pytest.raises(data.UnknownDatasetError, match="LSTS"):
-        data.recorded_facts("LSTS")
-
-
 def test_is_here(tiny_folder, monkeypatch):
     assert not data.is_here("LSST")
     assert data.is_here("elevator")
@@ -110,15 +95,6 @@ def test_dealing_at_random_keeps_windows_sizes_and_shares():
     assert (test.x != measure.deal_at_random(made(60), made(20), seed=1)[1].x).any()
 
 
-def test_window_statistics_are_blind_to_order():
-    x = made(4).x
-    order = np.random.default_rng(1).permutation(x.shape[1])
-    statistics = measure.window_statistics(x)
-    assert statistics.shape == (4, 8)
-    np.testing.assert_allclose(statistics, measure.window_statistics(x[:, order]), rtol=1e-5)
-    np.testing.assert_allclose(statistics[0, :2], x[0].mean(axis=0))
-
-
 def test_measuring_without_the_sets_says_what_to_fetch(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("POSENC_OFFLINE", "1")
     assert main(["measure", str(tmp_path / "new.json")]) == 1
@@ -129,9 +105,7 @@ def test_measuring_without_the_sets_says_what_to_fetch(tmp_path, monkeypatch, ca
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("Nope", None, "no set of the record is called 'Nope'"),
         ("Chinatow", None, "did you mean Chinatown?"),
-        ("elevator", None, "no set of the record is called 'elevator'"),
         ("Chinatown", None, "cannot read or write the record"),
         ("Chinatown", "{", "old.json: is no record in JSON"),
         ("Chinatown", "[1]", 'old.json: is no record: it has no "sets"'),
@@ -144,12 +118,6 @@ def test_measuring_into_a_wrong_record(tmp_path, capsys, name, content, message)
     assert main(["measure", "--only", name, str(path)]) == 1
     assert message in capsys.readouterr().err
     assert path.exists() == (content is not None)
-
-
-def test_measuring_into_a_folder_that_is_not_there_counts_nothing(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(measure, "_everything", lambda: pytest.fail("counted for nothing"))
-    assert main(["measure", str(tmp_path / "none" / "new.json")]) == 1
-    assert "cannot read or write the record" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -170,12 +138,3 @@ def test_measuring_writes_the_same_record(tmp_path, monkeypatch, capsys):
         for split, runs in scores.items():
             old = RECORD["leakage"]["scores"][name][split]
             assert abs(runs[0] - old[0]) <= TOLERANCE, (name, split)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("real_sets")
-@pytest.mark.parametrize("name", ["EMGGestures", "SMD"])
-def test_leakage_in_the_large_sets(name):
-    old = RECORD["leakage"]["scores"][name]
-    for split, score in measure.leakage(name, seed=0).items():
-        assert abs(score - old[split][0]) <= TOLERANCE, split

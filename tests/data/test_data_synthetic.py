@@ -20,15 +20,10 @@ def test_same_arguments_same_bytes(name):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("options", [{"n": 0}, {"seed": -1}, {"seed": 0.5}, {"noise": -1}])
+@pytest.mark.parametrize("options", [{"seed": -1}, {"noise": -1}])
 def test_wrong_arguments(name, options):
     with pytest.raises(ValueError, match=f"{next(iter(options))} must"):
         data.load(name, "train", **options)
-
-
-def test_wrong_split():
-    with pytest.raises(ValueError, match="split must be"):
-        elevator.elevator("both")
 
 
 def test_elevator_form():
@@ -37,8 +32,6 @@ def test_elevator_form():
     assert len(set(CHANNELS)) == 20
     assert np.isfinite(rides.x).all()
     assert rides.y.sum() == 15
-    with pytest.raises(ValueError, match="fault_share"):
-        data.load("elevator", "train", fault_share=1.5)
 
 
 @pytest.mark.parametrize("floors", range(1, 5))
@@ -65,6 +58,7 @@ def test_elevator_channels_agree_with_each_other():
     assert (rides.x[:, :, at("door_position")][moving] == 0).all()  # no ride with an open door
     assert (rides.x[:, :, at("brake_open")][moving] == 1).all()
     assert (rides.x[:, 0, at("door_position")] == 1).all()
+    assert (rides.x[:, -1, at("door_position")] > 0.9).all()
 
 
 @pytest.mark.parametrize("fault", elevator._FAULTS)
@@ -103,12 +97,3 @@ def test_range_probe_says_nothing_through_one_event():
 def test_range_probe_refuses_impossible_distances(distance):
     with pytest.raises(ValueError, match="distance must"):
         data.load("range_probe", "train", distance=distance, length=32)
-
-
-def test_elevator_door_is_closed_while_the_car_moves_and_opens_afterwards():
-    rides = data.load("elevator", "train", n=40, fault_share=0, noise=0)
-    door = rides.x[:, :, CHANNELS.index("door_position")]
-    moving = rides.x[:, :, CHANNELS.index("speed_m_s")] != 0
-    assert (door[:, 0] == 1).all()
-    assert (door[moving] == 0).all()
-    assert (door[:, -1] > 0.9).all()

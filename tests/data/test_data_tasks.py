@@ -149,7 +149,3 @@ def test_a_changed_rule_has_another_fingerprint(monkeypatch):
 def test_bad_arguments_are_named(name, options, message):
     with pytest.raises(ValueError, match=message):
         draw(name, **{"n": 2, "length": 5, **options})
-
-
-def test_every_task_names_its_source():
-    assert all("et al. (20" in one.source for one in TASKS.values())

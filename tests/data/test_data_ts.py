@@ -8,7 +8,6 @@ from datafiles import TINY_TRAIN
 
 from posenc_book import _files, data
 from posenc_book.data import dataset
-from posenc_book.data.formats import text
 
 
 def write(tmp_path, content, name="one.ts"):
@@ -31,15 +30,12 @@ def test_reads_values_labels_and_classes(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda text: text.replace("\n", "\r\n").encode(),
-        lambda text: b"\xef\xbb\xbf" + text.encode(),
-        lambda text: text.replace("@data", "@DATA").replace("@missing", "@Missing").encode(),
         lambda text: text.replace("\n", " \n").replace("Up", " Up").encode(),
         lambda text: (text + "\n\n").encode(),
         lambda text: text.rstrip("\n").encode(),
         lambda text: text.replace("# a", "% a").encode(),
     ],
-    ids=["CRLF", "BOM", "tag case", "spaces", "blank lines", "no last newline", "% comment"],
+    ids=["spaces", "blank lines", "no last newline", "% comment"],
 )
 def test_harmless_variants_read_the_same(tmp_path, change):
     plain = data.read_ts(write(tmp_path, TINY_TRAIN))
@@ -47,11 +43,6 @@ def test_harmless_variants_read_the_same(tmp_path, change):
     np.testing.assert_array_equal(varied.x, plain.x)
     np.testing.assert_array_equal(varied.y, plain.y)
     assert varied.classes == plain.classes
-
-
-def test_gzip_reads_the_same(tmp_path):
-    path = write(tmp_path, gzip.compress(TINY_TRAIN.encode()), "one.ts.gz")
-    assert data.read_ts(path).x.shape == (3, 3, 2)
 
 
 def test_missing_values_and_short_series_are_masked(tmp_path):
@@ -73,37 +64,22 @@ WRONG = {
     "no series": (TINY_TRAIN.split("@data")[0] + "@data\n", None, "no series"),
     "no tag": (TINY_TRAIN.replace("@missing false", "missing false"), 4, "@tag"),
     "bad flag": (TINY_TRAIN.replace("@missing false", "@missing maybe"), 4, "true or false"),
-    "endless count": (
-        TINY_TRAIN.replace("@dimensions 2", "@dimensions " + "9" * 5000),
-        6,
-        "integer below 1e9",
-    ),
+    "endless count": (TINY_TRAIN.replace("ions 2", f"ions {'9' * 5000}"), 6, "below 1e9"),
     "bad count": (TINY_TRAIN.replace("@dimensions 2", "@dimensions two"), 6, "positive integer"),
     "tag twice": (TINY_TRAIN.replace("@data", "@missing false\n@data"), 10, "second time"),
     "no classes": (TINY_TRAIN.replace(" Up down", ""), 10, "@classLabel"),
-    "regression": (TINY_TRAIN.replace("true Up down", "false"), 10, "@classLabel"),
     "class twice": (TINY_TRAIN.replace("Up down", "Up down Up"), 10, "twice"),
     "no times": (TINY_TRAIN.replace("Stamps false", "Stamps true"), 11, "pairs (time,value)"),
     "unknown label": (TINY_TRAIN.replace(":down", ":sideways"), 12, "'sideways' is not among"),
     "label case": (TINY_TRAIN.replace(":down", ":Down"), 12, "not among"),
     "too few channels": (TINY_TRAIN.replace("40,50,60:", ""), 12, "expected 2 channels, got 1"),
     "too many channels": (TINY_TRAIN.replace("40,50", "1,2,3:40,50"), 12, "channels, got 3"),
-    "no channels": (TINY_TRAIN.replace("4.5,5e-1,-6:40,50,60:", ""), 12, "channels, got 0"),
     "too few values": (TINY_TRAIN.replace("40,50,60", "40,50"), 12, "2 values, expected 3"),
     "wrong length": (TINY_TRAIN.replace("seriesLength 3", "seriesLength 4"), 11, "expected 4"),
     "unequal length": (TINY_TRAIN.replace("1,1,1:2,2,2", "1,1:2,2"), 13, "2 values, expected 3"),
     "univariate": (TINY_TRAIN.replace("univariate false", "univariate true"), 11, "1 channels"),
     "empty value": (TINY_TRAIN.replace("40,50", "40,,50"), 12, "empty value"),
-    "beyond 32 bits": (
-        TINY_TRAIN.replace("40,", "-3.5e38,"),
-        12,
-        "-3.5e38 is beyond the 32-bit numbers",
-    ),
-    "missing values only": (
-        TINY_TRAIN.replace("@missing false", "@missing true").replace("40,50,60", "?,?,NaN"),
-        12,
-        "every step of the series has a missing value",
-    ),
+    "beyond 32 bits": (TINY_TRAIN.replace("40,", "-3.5e38,"), 12, "beyond the 32-bit numbers"),
     "a missing value at every step": (
         TINY_TRAIN.replace("@missing false", "@missing true").replace(
             "4.5,5e-1,-6:40,50,60", "4.5,?,?:?,50,60"
@@ -113,8 +89,6 @@ WRONG = {
     ),
     "no number": (TINY_TRAIN.replace("40,", "forty,"), 12, "'forty'"),
     "NaN": (TINY_TRAIN.replace("40,", "NaN,"), 12, "missing value 'NaN'"),
-    "?": (TINY_TRAIN.replace("40,", "?,"), 12, "missing value '?'"),
-    "infinite": (TINY_TRAIN.replace("40,", "inf,"), 12, "finite"),
     "overflow": (TINY_TRAIN.replace("40,", "1e999,"), 12, "finite"),
     "underscore": (TINY_TRAIN.replace("40,", "4_0,"), 12, "4_0"),
     "not text": (b"@problemName \xff\xfe\n", 1, "UTF-8"),
@@ -126,20 +100,6 @@ def test_one_giant_series_is_refused_before_it_takes_memory(tmp_path, monkeypatc
     path = write(tmp_path, TINY_TRAIN.replace("40,", "40," * 1000), "giant.ts")
     with pytest.raises(data.FileFormatError, match="line 12: longer than 1,000 characters"):
         data.read_ts(path)
-
-
-def test_values_beyond_the_announced_length_are_not_read(tmp_path, monkeypatch):
-    read = []
-    numbers = text.numbers
-    monkeypatch.setattr(
-        text,
-        "numbers",
-        lambda p, n, s, **more: read.append(s.count(",")) or numbers(p, n, s, **more),
-    )
-    path = write(tmp_path, TINY_TRAIN.replace("1,2,3:", "1,2,3" + ",4" * 100_000 + ":"), "giant.ts")
-    with pytest.raises(data.FileFormatError, match="line 11: channel 1 has 100,003 values, expec"):
-        data.read_ts(path)
-    assert read == [3]
 
 
 def test_a_series_that_makes_all_others_huge_is_named(tmp_path, monkeypatch):

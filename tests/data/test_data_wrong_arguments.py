@@ -7,7 +7,8 @@ from posenc_book import data
 from posenc_book.data.dataset import Dataset
 from posenc_book.data.lost_samples import lose_samples
 
-WRONG = (None, 3, 0.5, [], {}, "", "../x", "a b", object(), "x" * 10_000)
+WRONG = (None, 3, 0.5, [], {}, "", "../x", "/etc", "x\n", "a b", object(),
+         "x" * 10_000)  # fmt: skip
 NO_COUNT = (None, "text", [], -1, 0.5, np.nan, np.inf, 10**400, object())
 NO_SHARE = (None, "text", [], -0.1, 1.0, 2, np.nan, np.inf, 10**400, True, object())
 WHOLE = {

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -56,12 +57,17 @@ def test_a_wrong_row_is_named_with_its_line(tmp_path, rows, line, said):
     with pytest.raises(FileFormatError, match=said) as caught:
         sources.read_table(path, time="date")
     assert caught.value.line == line
-
-
-def test_a_missing_column_is_named(tmp_path):
-    path = written(tmp_path, HEAD + "2020-01-01,1,2\n")
     with pytest.raises(FileFormatError, match="no column 'load', only date, a, b"):
         sources.read_table(path, ["load"], "date")
+
+
+def test_gaps_are_read_as_gaps_and_rows_of_m4_may_differ_in_length(tmp_path):
+    gaps = written(tmp_path, HEAD + "2020-01-01,,NA\n2020-01-02,3,4\n")
+    table = sources.read_table(gaps, time="date")
+    np.testing.assert_array_equal(table.values, [[np.nan, np.nan], [3, 4]])
+    rows = written(tmp_path, '"V1","V2","V3"\n"H1","1","2"\n"H2","3",""\n')
+    first, second = sources.read_m4(rows)
+    assert (first.tolist(), second.tolist()) == ([1, 2], [3])
 
 
 @pytest.fixture
@@ -128,31 +134,13 @@ def test_the_addresses_hold_the_files_that_were_read(name):
     assert hashlib.sha256(data).hexdigest() == address.sha256
 
 
-def test_gaps_are_read_as_gaps(tmp_path):
-    table = sources.read_table(
-        written(tmp_path, HEAD + "2020-01-01,,NA\n2020-01-02,3,4\n"), time="date"
-    )
-    np.testing.assert_array_equal(table.values, [[np.nan, np.nan], [3, 4]])
+LARGE = {"ettm1": ("ETTm1.csv.gz", 4), "electricity": ("electricity.csv", 1)}
+LARGE |= {"traffic": ("traffic.csv", 1), "weather": ("weather.csv", 6)}
 
 
-def test_rows_of_m4_may_differ_in_length(tmp_path):
-    text = '"V1","V2","V3"\n"H1","1","2"\n"H2","3",""\n'
-    first, second = sources.read_m4(written(tmp_path, text))
-    assert (first.tolist(), second.tolist()) == ([1, 2], [3])
-
-
-@pytest.mark.parametrize(
-    ("name", "file", "rows_an_hour"),
-    [
-        ("ettm1", "ETTm1.csv.gz", 4),
-        ("electricity", "electricity.csv", 1),
-        ("traffic", "traffic.csv", 1),
-        ("weather", "weather.csv", 6),
-    ],
-)
-def test_loaders_of_large_sets_read_small_files_of_their_form(
-    name, file, rows_an_hour, tmp_path, monkeypatch
-):
+@pytest.mark.parametrize("name", LARGE)
+def test_loaders_of_large_sets_read_small_files_of_their_form(name, tmp_path, monkeypatch):
+    file, rows_an_hour = LARGE[name]
     folder = tmp_path / "forecasting"
     folder.mkdir()
     columns = units.ETT if name == "ettm1" else ("0", "1", "OT")
@@ -172,13 +160,16 @@ def test_loaders_of_large_sets_read_small_files_of_their_form(
 
 
 def test_the_calendar_follows_the_clock_on_the_wall():
-    from datetime import UTC, datetime
-
     # Melbourne goes from 01:59 to 03:00 on 7 October 2012
     before = datetime(2012, 10, 6, 15, 30, tzinfo=UTC)
     after = datetime(2012, 10, 6, 16, 0, tzinfo=UTC)
     hours = (units.calendar_of([before, after], "Australia/Melbourne")[:, 0] + 0.5) * 23
     np.testing.assert_allclose(hours, [1.5, 3.0])
+
+
+def test_the_overview_names_the_repository_that_each_file_is_fetched_from():
+    read = {row["repository"].partition(",")[0] for row in files.overview().values()}
+    assert read == {"/".join(url.url.split("/")[3:5]) for url in files.ADDRESSES.values()}
 
 
 def test_nothing_of_the_test_part_is_in_what_is_learned_or_chosen(noise):
@@ -260,9 +251,3 @@ def test_only_units_with_times_have_a_calendar(noise):
     features = np.arange(800.0).reshape(200, 4)
     x, *_ = cut(long_unit(noise, features), calendar=True).train.take(torch.tensor([2]))
     np.testing.assert_array_equal(x[0, :, 1:], features[2:10])
-
-
-def test_the_overview_names_the_repository_that_each_file_is_fetched_from():
-    read = {row["repository"].partition(",")[0] for row in files.overview().values()}
-    fetched = {"/".join(url.url.split("/")[3:5]) for url in files.ADDRESSES.values()}
-    assert read == fetched

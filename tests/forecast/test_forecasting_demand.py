@@ -92,9 +92,3 @@ def test_pieces_are_bars_that_end_where_the_forecast_begins(shown):
     middles = [bar.get_x() + bar.get_width() / 2 for bar in bars]
     assert middles == pytest.approx([-10, -6, -2])
     assert words["alt"].endswith("1.00, 2.00, 3.00.")
-
-
-def test_forecasters_are_told_with_the_program_that_was_read():
-    rows = figures.read_outs().rows
-    assert rows["PatchTST"]["the forecast comes from"] == "a flattened head"
-    assert all(len(row["read in"].rpartition(" ")[2]) == 7 for row in rows.values())

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from posenc import __main__ as posenc_command
 from posenc_book.bench import local
 from posenc_book.command_line import main
 from posenc_book.forecast import cells, verdict
@@ -70,37 +69,19 @@ def test_one_command_trains_resumes_and_says_what_it_found(sales, call, tmp_path
     }
 
 
-def test_the_command_posenc_has_it(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["posenc", "bench", "forecast", "--help"])
-    with pytest.raises(SystemExit) as end:
-        posenc_command.main()
-    assert end.value.code == 0
-    assert "posenc bench forecast sales.csv --time date" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--profile", "smok"], "did you mean 'smoke'"),
         (["--readers", "patches"], "reader must be"),
-        (["--readers", "linear"], "reader must be"),
-        (["--encodings", "rotery"], "did you mean 'rotary'"),
         (["--encodings", "rotary", "rotary"], "encodings must not repeat"),
-        (["--horizon", "0"], "horizon must be an integer of at least 1"),
-        (["--horizon", "90"], "--horizon 69 would fit"),
         (["--blocks", "1"], "blocks must be an integer of at least 2, got 1"),
-        (["--seeds", "0"], "seeds must be an integer of at least 1"),
         (["--margin", "0"], "margin must be"),
         (["--frequency", "m"], "write min or month"),
         (["--frequency", "d"], "line 3: the time 2020-03-01 01:00:00 lies between two steps of d"),
         (["--season", "48"], "context must be at least a season of 48 steps"),
         (["--value", "z"], "line 1: there is no column 'z' for --value, only date, y"),
-        (["--value", "date"], "--value must name other columns"),
         (["--separator", ";;"], "separator must be one sign"),
-        (["--separator", ";", "--decimal", ";"], "decimal must be . or a comma"),
         (["--seconds", "0"], "seconds must be"),
-        (["--time-format", "%Y-%m-%d %H:%m:%S"], "time_format must be such as"),
-        (["--frequency", "99999999999d"], "frequency must be"),
     ],
 )
 def test_wrong_arguments_are_told_in_one_line_and_leave_nothing(
@@ -111,12 +92,6 @@ def test_wrong_arguments_are_told_in_one_line_and_leave_nothing(
     assert said in err
     assert len(err.splitlines()) == 1
     assert list(tmp_path.iterdir()) == [sales]
-
-
-def test_a_file_that_is_not_there_is_named(call, tmp_path):
-    code, _, err = call(tmp_path / "none.csv", *SMOKE, "--out", tmp_path / "out.jsonl")
-    assert code == 2
-    assert "none.csv: no such file" in err
 
 
 def plan(n_blocks=6, seeds=2, encodings=("sinusoidal", "rotary", "t5")):
@@ -232,20 +207,8 @@ def test_few_blocks_decide_nothing():
     errors = known(one, {"sinusoidal": -0.5}, 0.001)
     found = verdict.effects(one, errors, 0.03)
     assert [e.answer for e in found] == ["undecided"]
-    assert (
-        "4 blocks are too few, take at least 5" in verdict.verdict_sentences(one, errors, found)[0]
-    )
-
-
-def test_chance_alone_is_seldom_called_a_difference():
-    one, rng, n_found = plan(encodings=("rotary", "t5")), np.random.default_rng(2), 0
-    for _ in range(400):
-        none = np.exp(rng.normal(size=(6, 2)))
-        errors = {("patches_flat", "none"): none}
-        for name in one.encodings:
-            errors["patches_flat", name] = none * np.exp(0.05 * rng.normal(size=(6, 2)))
-        n_found += any(e.p_value <= LEVEL for e in verdict.effects(one, errors, 0.01))
-    assert 0.01 < n_found / 400 < 0.08
+    [said, *_] = verdict.verdict_sentences(one, errors, found)
+    assert "4 blocks are too few, take at least 5" in said
 
 
 def test_a_baseline_that_is_ahead_of_all_is_named():
@@ -255,9 +218,8 @@ def test_a_baseline_that_is_ahead_of_all_is_named():
     said = verdict.verdict_sentences(one, errors, verdict.effects(one, errors, 0.03))
     assert said[-1].startswith("But linear has a smaller error")
     errors["linear", "none"] *= 4
-    assert not verdict.verdict_sentences(one, errors, verdict.effects(one, errors, 0.03))[
-        -1
-    ].startswith("But")
+    said = verdict.verdict_sentences(one, errors, verdict.effects(one, errors, 0.03))
+    assert not said[-1].startswith("But")
 
 
 def test_a_promotion_that_is_known_ahead_is_used(tmp_path, call, monkeypatch):

@@ -46,7 +46,6 @@ def one_a_day(*rows, head="date,y\n"):
     ("text", "line", "said"),
     [
         ("", None, "is empty; it needs a head line"),
-        ("\n \n", None, "is empty"),
         ("date,y\n", 1, "no rows below the head line"),
         ("day,y\n2020-01-01,1\n", 1, "no column 'date' for --time, only day, y"),
         ("Date,y\n2020-01-01,1\n", 1, "did you mean 'Date'"),
@@ -58,30 +57,19 @@ def one_a_day(*rows, head="date,y\n"):
         ("date,y\n2020-01-01,1,5\n", 2, "decimal comma must stand in quotes, with --decimal ','"),
         ('date,y\n2020-01-01,"1,5"\n', 2, "'1,5' .* is no number: .* add --decimal ','"),
         ("date,y\n2020-01-01,one\n", 2, "'one' in the column 'y' is no number; an unknown value"),
-        ("date,y\n2020-01-01,1_0\n", 2, "'1_0' in the column 'y' is no number"),
         ("date,y\n2020-01-01,1\n2020-01-02,inf\n", 3, "inf in the column 'y' is not finite"),
         ("date,y\n2020-01-01,1e39\n", 2, "1e39 .* is not finite, or beyond 3.4e38"),
         ("date,y\n2020-01-01,1\n2020-01-01,2\n", 3, "stands there twice, first in line 2; .*--ser"),
         ("date,y\n2020-01-01 02:00,1\n2020-01-01 02:00,2\n", 3, "clock was set back, .* zone"),
-        (
-            "date,y\n2020-01-02,1\n2020-01-01,2\n",
-            3,
-            "earlier than the one before it, in line 2; s",
-        ),
+        ("date,y\n2020-01-02,1\n2020-01-01,2\n", 3, "earlier than the one before it, in line 2;"),
         ("date,y\nyesterday,1\n", 2, "'yesterday' is no time such as 2016-07-01 14:00$"),
         ("date,y\n,1\n", 2, "no time in the column 'date'"),
         ("date,y\n31.12.2020 14:00,1\n", 2, "add --time-format '%d.%m.%Y %H:%M'$"),
         ("date,y\n03/04/2020,1\n", 2, "--time-format '%d/%m/%Y' or '%m/%d/%Y'$"),
         ("date,y\n2020-01-01,1\n02.01.2020,2\n", 3, "that of line 2 is '2020-01-01': write all"),
         ("date,y\n2020-01-01,1\n2020-01-02T00:00Z,2\n", 3, "has a zone, that of line 2 has none"),
-        ("date,y\n2020-01-01T00Z,1\n2020-01-02,2\n", 3, "has no zone, that of line 2 has one"),
-        (
-            "date,y\n2020-01-01,1\n2020-01-02,\xe9\n".encode("latin-1"),
-            3,
-            "UTF-8 text; save the",
-        ),
+        ("date,y\n2020-01-01,1\n2020-01-02,\xe9\n".encode("latin-1"), 3, "UTF-8 text; save the"),
         ("date,y\n1600000000,1\n", 2, "seconds since 1970 must be turned into times"),
-        ("date,y\n2020-01-01,1\n".encode("utf-16"), 1, "not UTF-8 text"),
     ],
 )
 def test_what_is_wrong_is_named_with_file_line_and_remedy(tmp_path, text, line, said):
@@ -90,12 +78,6 @@ def test_what_is_wrong_is_named_with_file_line_and_remedy(tmp_path, text, line, 
         read_tracks(path, Form("date"))
     assert caught.value.line == line
     assert str(caught.value).startswith(str(path))
-
-
-def test_times_beyond_the_calendar_are_named(tmp_path):
-    path = written(tmp_path, one_a_day("0001-01-01T00:00+05:00,1", "0001-01-01T01:00+05:00,1"))
-    with pytest.raises(FileFormatError, match=r"line 2: .* beyond the years 1 to 9999"):
-        read(path)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +91,7 @@ def test_times_beyond_the_calendar_are_named(tmp_path):
          "in the same step of month as line 2; most rows lie 1d apart"),
         (["2020-01-01,1", "2020-02-01,1", "2020-03-01,1"], "quarter", 3, "between two steps of qu"),
         (["2020-01-01,1", "9999-01-01,1"], "h", 3, "steps of h between the first row"),
+        (["0001-01-01T00:00+05:00,1", "0001-01-01T01:00+05:00,1"], "h", 2, "beyond the years 1 to"),
     ],
 )  # fmt: skip
 def test_rows_that_stand_on_no_steps_are_named(tmp_path, rows, every, line, said):
@@ -140,16 +123,17 @@ def test_files_as_spreadsheets_write_them_are_read(tmp_path):
         read(thousands, **form)
 
 
-def test_hours_are_counted_through_a_change_of_the_clock_and_days_are_not(tmp_path):
-    hours = one_a_day("2020-10-25T02:00+02:00,1", "2020-10-25T02:00+01:00,2")
-    assert read(written(tmp_path, hours)).values.tolist() == [[1, 2]]
-    days = one_a_day("2020-10-25T00:00+02:00,1", "2020-10-26T00:00+01:00,2")
-    assert read(written(tmp_path, days), "d").values.tolist() == [[1, 2]]
-
-
-def test_months_may_end_on_any_day(tmp_path):
-    text = one_a_day("2020-01-31,1", "2020-02-29,2", "2020-03-31,3")
-    assert read(written(tmp_path, text), "month").values.tolist() == [[1, 2, 3]]
+@pytest.mark.parametrize(
+    ("every", "times"),
+    [
+        ("h", ["2020-10-25T02:00+02:00", "2020-10-25T02:00+01:00"]),  # the clock is set back
+        ("d", ["2020-10-25T00:00+02:00", "2020-10-26T00:00+01:00"]),  # a day of 25 hours
+        ("month", ["2020-01-31", "2020-02-29"]),
+    ],
+)
+def test_steps_follow_the_clock_and_the_calendar(tmp_path, every, times):
+    text = one_a_day(*(f"{time},{i}" for i, time in enumerate(times)))
+    assert read(written(tmp_path, text), every).values.tolist() == [[0, 1]]
 
 
 def test_series_stand_in_columns_or_below_each_other(tmp_path):
@@ -174,7 +158,7 @@ def test_frequencies(text, steps, season):
     assert (found.seconds, found.season) == (steps, season)
 
 
-@pytest.mark.parametrize("text", ["", "fortnight", "0h", "1.5h", "m"])
+@pytest.mark.parametrize("text", ["", "fortnight", "0h", "1.5h"])
 def test_an_unknown_frequency_is_named(text):
     with pytest.raises(ValueError, match="frequency"):
         frequency(text)
@@ -185,6 +169,8 @@ def test_too_long_a_horizon_is_told_what_would_fit(tmp_path):
     with pytest.raises(ValueError, match=r"sales\.csv: 600 steps are too few for a horizon of 100"
                        r" .*; --horizon (\d+) would fit") as caught:  # fmt: skip
         lay_out(path, 100)
+    with pytest.raises(ValueError, match=r"30 steps are too few .* a longer file"):
+        lay_out(written(tmp_path, one_a_day(*HOURS[:30]), "short.csv"))
     longest = int(str(caught.value).split("--horizon ")[1].split()[0])
     lay_out(path, longest)
     with pytest.raises(ValueError, match="too few for a horizon"):
@@ -195,11 +181,6 @@ def test_too_long_a_horizon_is_told_what_would_fit(tmp_path):
     assert lay_out(path, 71, context=None).shape.context == 142
 
 
-def test_too_short_a_series_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"30 steps are too few .* a longer file"):
-        lay_out(written(tmp_path, one_a_day(*HOURS[:30])))
-
-
 def test_a_constant_and_a_perfectly_repeated_series_are_named(tmp_path):
     same = [row.split(",")[0] + ",5" for row in HOURS]
     with pytest.raises(ValueError, match=r"sales\.csv: y is 5 in all of lines 2 to \d+, where one"):
@@ -207,11 +188,6 @@ def test_a_constant_and_a_perfectly_repeated_series_are_named(tmp_path):
     again = [f"{row.split(',')[0]},{i % 24}" for i, row in enumerate(HOURS)]
     with pytest.raises(ValueError, match=r"repeats itself every 24 steps .* another --season"):
         lay_out(written(tmp_path, one_a_day(*again)))
-
-
-def test_a_season_beyond_the_context_is_named():
-    with pytest.raises(ValueError, match="context must be at least a season of 24 steps, got 12"):
-        blocks.shape(24, 4, 12)
 
 
 @pytest.mark.parametrize("n_series", [1, 6])
@@ -252,14 +228,6 @@ def test_series_that_begin_later_or_never_vary_are_left_out(tmp_path):
     assert (len(unit.series), unit.dropped) == (1, 2)
 
 
-def test_a_calendar_is_that_of_the_block(tmp_path):
-    layout = lay_out(written(tmp_path, one_a_day(*HOURS)), calendar=True)
-    unit = layout.unit(1)
-    assert unit.calendar.shape == (layout.begin(1) + layout.length, 4)
-    x, *_ = cut(unit, calendar=True).train.take(np.array([0]))
-    np.testing.assert_allclose((x[0, :, 1] + 0.5) * 23, np.arange(24), atol=1e-4)
-
-
 def test_what_is_known_ahead_joins_each_window_up_to_its_last_step(tmp_path):
     path = written(tmp_path, one_a_day(*PROMO, head=HEAD))
     layout = lay_out(path, known=["promo"])
@@ -278,7 +246,10 @@ def test_what_is_known_ahead_joins_each_window_up_to_its_last_step(tmp_path):
     assert plain.unit(1).fingerprint != unit.fingerprint
     assert cut(plain.unit(1)).test.calendar is None
     both = lay_out(path, calendar=True, known=["promo"])
-    assert cut(both.unit(1), calendar=True).test.calendar.shape[1] == 4 + 2
+    dated = cut(both.unit(1), calendar=True)
+    assert dated.test.calendar.shape[1] == 4 + 2
+    x, *_ = dated.train.take(torch.tensor([0]))
+    np.testing.assert_allclose((x[0, :, 1] + 0.5) * 23, np.arange(24), atol=1e-4)
 
 
 def test_what_is_known_ahead_is_that_of_its_own_series(tmp_path):

@@ -3,7 +3,6 @@
 import gc
 import math
 import weakref
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -195,5 +194,4 @@ def test_wrong_settings_are_named():
 
 def test_a_loss_that_is_never_finite_is_a_failure():
     (found,) = train.train([cell("none", "patches_flat", learning_rate=1e38, warmup=1e-9)])
-    assert isinstance(found, Exception) or math.isfinite(found["mase"])
-    assert replace(cell(), learning_rate=1e-2).key != cell().key
+    assert isinstance(found, Exception)

@@ -1,4 +1,4 @@
-"""Statements of equality: published examples, an independent sampler, and calibration."""
+"""Statements of equality: published examples, and an independent sampler."""
 
 from fractions import Fraction
 
@@ -47,15 +47,6 @@ def test_signed_rank_gives_the_probabilities_that_its_authors_print(differences,
     assert as_tuple(found) == pytest.approx(printed, abs=3 * error + 0.0005)
 
 
-def test_signed_rank_of_two_sets_by_hand():
-    """Sets at -1 and 1, next to no prior: with weights w and 1 - w the middle has 2 w (1 - w).
-
-    The left wins for w**2 > 2 w (1 - w), that is w > 2/3; w is uniform.
-    """
-    found = equality.signed_rank([-1.0, 1.0], 0.5, prior=1e-6, n_draws=100_000)
-    assert as_tuple(found) == pytest.approx((1 / 3, 1 / 3, 1 / 3), abs=0.006)
-
-
 def test_a_difference_on_the_edge_of_the_rope_is_equal():
     assert equality.signed_rank([0.01] * 8, 0.01).equal == 1
     assert equality.signed_rank([0.011] * 30, 0.01).better > 0.99
@@ -90,28 +81,10 @@ def test_correlated_t_of_a_worked_example():
     assert found.high == pytest.approx(1 + scale * stats.t.ppf(0.975, 2))
 
 
-def test_correlated_t_has_its_level_where_resamples_are_correlated_as_assumed():
-    """Without the correction the interval would cover 0.74 of the time."""
-    rng, share, n_runs = np.random.default_rng(1), 0.3, 2000
-    cells = np.sqrt(share) * rng.normal(size=(n_runs, 1))
-    cells = cells + np.sqrt(1 - share) * rng.normal(size=(n_runs, 5))
-    hits = {0.0: 0, share: 0}
-    for row in cells:
-        for assumed in hits:
-            found = equality.correlated_t(row, 0.1, test_share=assumed)
-            hits[assumed] += found.low <= 0 <= found.high
-    assert hits[share] / n_runs == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / n_runs))
-    assert hits[0.0] / n_runs < 0.85
-
-
 def test_resamples_that_do_not_vary_decide_at_once():
-    found = equality.correlated_t([0.03] * 5, 0.01, test_share=0.3)
-    assert as_tuple(found.probabilities) == (0, 0, 1)
-    assert as_tuple(equality.correlated_t([0.0] * 5, 0.01, test_share=0.3).probabilities) == (
-        0,
-        1,
-        0,
-    )
+    for value, expected in ((0.03, (0, 0, 1)), (0.0, (0, 1, 0))):
+        found = equality.correlated_t([value] * 5, 0.01, test_share=0.3)
+        assert as_tuple(found.probabilities) == expected
 
 
 def sampled_hierarchy(cells, test_share, n_steps, seed=0, n_chains=40):
@@ -171,49 +144,12 @@ def test_hierarchical_equals_a_sampler_of_the_same_model():
     assert found.between == pytest.approx(spread.mean(), rel=0.05)
 
 
-@pytest.mark.slow
-def test_hierarchical_is_calibrated():
-    """Of statements with probability p, a share p is true; intervals cover what they promise."""
-    rng, rope, n_runs = np.random.default_rng(3), 0.02, 50
-    inside, said_average, true_average, said_further, true_further = 0, [], [], [], []
-    for _ in range(n_runs):
-        centre = rng.uniform(-0.05, 0.05)
-        own = centre + rng.normal(0, 0.02, (12, 1))
-        found = equality.hierarchical(
-            own + rng.normal(0, 0.03, (12, 5)), rope, test_share=0, fineness=3
-        )
-        further = centre + rng.normal(0, 0.02)
-        inside += found.low <= centre <= found.high
-        said_average.append(as_tuple(found.average))
-        true_average.append((centre < -rope, abs(centre) <= rope, centre > rope))
-        said_further.append(as_tuple(found.further_set))
-        true_further.append((further < -rope, abs(further) <= rope, further > rope))
-    assert inside / n_runs > 0.95 - 3 * np.sqrt(0.95 * 0.05 / n_runs)
-    for said, true in ((said_average, true_average), (said_further, true_further)):
-        said, true = np.array(said), np.array(true)
-        error = np.sqrt((said * (1 - said)).sum(axis=0)) / n_runs
-        assert (np.abs(said.mean(axis=0) - true.mean(axis=0)) < 3 * error).all()
-        sure = said > 0.8
-        spread = np.sqrt((said * (1 - said))[sure].sum()) / sure.sum()
-        assert abs(true[sure].mean() - said[sure].mean()) < 3 * spread
-
-
 def test_hierarchical_takes_a_share_for_each_set():
     cells = np.random.default_rng(1).normal(0.01, 0.02, (8, 5))
     one = equality.hierarchical(cells, 0.01, test_share=0.4, fineness=3)
     assert equality.hierarchical(cells, 0.01, test_share=[0.4] * 8, fineness=3) == one
     looser = equality.hierarchical(cells, 0.01, test_share=0.0, fineness=3)
     assert looser.high - looser.low < one.high - one.low
-
-
-def test_hierarchical_mirrors():
-    cells = np.random.default_rng(2).normal(0.01, 0.02, (6, 4))
-    found = equality.hierarchical(cells, 0.01, test_share=0.3, fineness=3)
-    mirrored = equality.hierarchical(-cells, 0.01, test_share=0.3, fineness=3)
-    for name in ("probabilities", "further_set", "average"):
-        swapped = as_tuple(getattr(mirrored, name))[::-1]
-        assert swapped == pytest.approx(as_tuple(getattr(found, name)), abs=1e-6)
-    assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low), abs=1e-6)
 
 
 def test_hierarchical_of_sets_without_any_spread():
@@ -245,27 +181,12 @@ def test_tost_equals_two_t_tests():
     assert (found.low, found.high) == pytest.approx(tuple(interval))
 
 
-@properties
-@given(st.integers(0, 1000), st.floats(0.003, 0.02))
-def test_tost_shows_equivalence_just_if_the_interval_lies_within_the_margin(seed, margin):
-    found = equality.tost(np.random.default_rng(seed).normal(0.002, 0.01, 12), margin)
-    assert (found.p_value <= 0.05) == (-margin < found.low and found.high < margin)
-
-
 def test_tost_by_signed_ranks_equals_scipys():
     values = np.random.default_rng(1).normal(0.002, 0.01, 15)
     found = equality.tost(values, 0.01, test="signed_rank")
     above = stats.wilcoxon(values - 0.01, alternative="less", method="exact").pvalue
     below = stats.wilcoxon(values + 0.01, alternative="greater", method="exact").pvalue
     assert (found.p_above, found.p_below) == pytest.approx((above, below))
-
-
-def test_tost_at_the_margin_errs_as_often_as_it_says():
-    rng, n_runs = np.random.default_rng(2), 3000
-    draws = 0.01 + rng.normal(0, 0.02, (n_runs, 30))
-    wrong = np.mean([equality.tost(row, 0.01).p_value <= 0.05 for row in draws])
-    assert wrong < 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_runs)
-    assert wrong > 0.03
 
 
 def test_tost_of_resamples_is_wider():
@@ -280,21 +201,13 @@ def test_tost_of_resamples_is_wider():
     [
         (lambda: equality.signed_rank([0.1], 0), "rope must be"),
         (lambda: equality.signed_rank([], 0.1), "not empty"),
-        (lambda: equality.signed_rank([0.1], 0.1, prior=-1), "prior must be"),
         (lambda: equality.correlated_t([0.1], 0.1, test_share=0.1), "at least two resamples"),
         (lambda: equality.correlated_t([0.1, 0.2], 0.1, test_share=1), "test_share must be"),
         (lambda: equality.hierarchical(np.ones((2, 5)), 0.1, test_share=0), "n_sets >= 3"),
         (lambda: equality.hierarchical(np.ones((4, 5)), 0.1, test_share=[0.1] * 3), "per set"),
-        (lambda: equality.hierarchical(np.ones((4, 5)), 0.1, test_share=0, fineness=0), "fineness"),
         (lambda: equality.tost([0.1], 0.1), "at least two"),
-        (lambda: equality.tost([0.1, 0.2], -0.1), "margin must be"),
-        (lambda: equality.tost([0.1, 0.2], 0.1, test="z"), "test must be one of"),
         (
             lambda: equality.tost([0.1, 0.2], 0.1, test="signed_rank", test_share=0.2),
-            "test_share is for Student's t",
-        ),
-        (
-            lambda: equality.tost(np.ones((3, 2)), 0.1, test_share=0.2),
             "test_share is for Student's t",
         ),
     ],
@@ -302,10 +215,6 @@ def test_tost_of_resamples_is_wider():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_probabilities_read_well():
-    assert str(equality.Probabilities(0.1, 0.7, 0.2)) == "worse 0.10, equal 0.70, better 0.20"
 
 
 def test_the_corrected_resampled_test_is_students_where_nothing_is_shared():

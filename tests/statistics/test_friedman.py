@@ -45,42 +45,6 @@ def test_friedman_equals_enumeration(shape, decimals):
     assert test.p_value == pytest.approx(enumerated_p(scores))
 
 
-def test_the_chi_square_form_is_aeons():
-    from aeon.benchmarking.stats import check_friedman
-
-    scores = np.random.default_rng(3).normal(size=(6, 4)).round(1)
-    ranks = stats.rankdata(-scores, axis=1)
-    assert (np.diff(np.sort(ranks, axis=1)) == 0).any()  # with ties
-    assert friedman.friedman(scores).p_chi_square == pytest.approx(check_friedman(ranks))
-
-
-def test_friedman_draws_where_it_cannot_count():
-    scores = np.random.default_rng(0).normal(size=(9, 7)) + np.arange(7) / 5
-    test = friedman.friedman(scores, n_draws=4000)
-    reference = stats.permutation_test(
-        list(scores.T),
-        lambda *columns: stats.friedmanchisquare(*columns).statistic,
-        permutation_type="samples",
-        vectorized=False,
-        n_resamples=400,
-        alternative="greater",
-        rng=1,
-    )
-    assert not test.exact
-    assert test.smallest_p == 1 / 4001
-    error = np.sqrt(test.p_value * (1 - test.p_value) / 400)
-    assert abs(test.p_value - reference.pvalue) < 4 * error
-    assert test == friedman.friedman(scores, n_draws=4000)
-
-
-def test_many_methods_are_drawn_at_once():
-    scores = np.random.default_rng(1).normal(size=(9, 11))
-    test = friedman.friedman(scores)
-    assert not test.exact
-    assert test.statistic == pytest.approx(stats.friedmanchisquare(*scores.T).statistic)
-    assert test.p_value == pytest.approx(test.p_chi_square, abs=0.05)
-
-
 def test_counting_and_drawing_agree(monkeypatch):
     scores = np.random.default_rng(5).normal(size=(8, 4)).round(1)
     counted = friedman.friedman(scores)
@@ -88,23 +52,14 @@ def test_counting_and_drawing_agree(monkeypatch):
     drawn = friedman.friedman(scores)
     assert counted.exact
     assert not drawn.exact
+    assert drawn.smallest_p == 1 / 20_001
+    assert drawn == friedman.friedman(scores)
     assert drawn.p_value == pytest.approx(counted.p_value, abs=4 * np.sqrt(0.25 / 20_000))
 
 
 def test_friedman_of_ties_alone_says_nothing():
     test = friedman.friedman(np.ones((5, 3)))
     assert (test.p_value, test.smallest_p) == (1.0, 1.0)
-
-
-@properties
-@given(st.integers(2, 6), st.integers(2, 4), st.integers(0, 10_000))
-def test_friedman_ignores_the_names_of_methods_and_sets(n_sets, n_methods, seed):
-    rng = np.random.default_rng(seed)
-    scores = rng.integers(0, 4, size=(n_sets, n_methods)).astype(float)
-    test = friedman.friedman(scores)
-    shuffled = friedman.friedman(scores[rng.permutation(n_sets)][:, rng.permutation(n_methods)])
-    assert shuffled.p_value == pytest.approx(test.p_value)
-    assert test.smallest_p - 1e-12 <= test.p_value <= 1
 
 
 def enumerated_signed_rank(differences):
@@ -131,14 +86,6 @@ def test_wilcoxon_equals_scipy_where_scipy_is_exact(n, alternative):
     test = friedman.wilcoxon(differences, alternative=alternative)
     reference = stats.wilcoxon(differences, method="exact", alternative=alternative)
     assert test.p_value == pytest.approx(reference.pvalue)
-
-
-def test_wilcoxon_with_ties_equals_scipys_permutations():
-    differences = np.array([1, 1, -1, 2, 2, -3, 0, 5, 5.0])
-    reference = stats.wilcoxon(
-        differences, zero_method="pratt", method=stats.PermutationMethod(n_resamples=5000)
-    )
-    assert friedman.wilcoxon(differences).p_value == pytest.approx(reference.pvalue)
 
 
 def test_wilcoxon_of_many_differences_is_near_the_count(monkeypatch):
@@ -201,13 +148,12 @@ def test_cliques_overlap_where_neighbours_are_alike_and_ends_are_not():
     assert friedman.cliques(scores) == [(2, 1), (1, 0)]
 
 
-@pytest.mark.parametrize(("method", "n_runs"), [("t", 1000), ("bootstrap", 300)])
-def test_effects_cover_what_they_promise(method, n_runs):
+def test_effects_by_bootstrap_cover_what_they_promise():
     rng = np.random.default_rng(11)
-    hits = 0
+    hits, n_runs = 0, 300
     for _ in range(n_runs):
         cells = 0.02 + rng.normal(0, 0.03, (20, 1)) + rng.normal(0, 0.03, (20, 5))
-        interval = friedman.effect(cells, method=method, n_draws=500)
+        interval = friedman.effect(cells, method="bootstrap", n_draws=500)
         hits += interval.low <= 0.02 <= interval.high
     error = np.sqrt(0.95 * 0.05 / n_runs)
     assert abs(hits / n_runs - 0.95) < 3.5 * error
@@ -234,13 +180,10 @@ def test_bootstrap_draws_within_sets_too():
         (lambda: friedman.friedman([[1, 2, 3]]), "n_sets >= 2"),
         (lambda: friedman.friedman([[1, np.nan], [1, 2]]), "finite"),
         (lambda: friedman.wilcoxon([]), "not empty"),
-        (lambda: friedman.wilcoxon([1.0], alternative="less"), "alternative must be one of"),
         (lambda: friedman.holm([0.1, 1.2]), "p_values must lie"),
         (lambda: friedman.effect([1.0]), "at least two sets"),
         (lambda: friedman.effect(np.ones((2, 2, 2))), "differences must be"),
         (lambda: friedman.effect([1.0, 2.0], method="magic"), "method must be one of"),
-        (lambda: friedman.effect([1.0, 2.0], method="bootstrap", n_draws=0), "n_draws must be"),
-        (lambda: friedman.cliques(np.eye(3), alpha=1.5), "alpha must be a probability"),
     ],
 )
 def test_bad_input_is_named(call, message):

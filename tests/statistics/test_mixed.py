@@ -147,49 +147,6 @@ def simulated(rng, shape=(12, 4, 2, 2, 2), slope=0.01, step=0.02):
     }
 
 
-TRUE = {
-    "length, per doubling": 0.01,
-    "channels, per doubling": 0.0,
-    "train_size, per doubling": 0.0,
-    "norm: layer - batch": 0.0,
-    "tokens: step - patch": 0.02,
-}
-
-
-@pytest.mark.slow
-def test_intervals_of_gains_cover_what_they_promise():
-    """Of twenty tables; without the shared baseline that of tokens would be far too narrow."""
-    rng, n_runs = np.random.default_rng(5), 20
-    covered, careless = dict.fromkeys(TRUE, 0), 0
-    for _ in range(n_runs):
-        table = simulated(rng)
-        found = mixed.gain_model(table)
-        for name, value in TRUE.items():
-            covered[name] += found.coefficients[name].low <= value <= found.coefficients[name].high
-        naive = mixed.gain_model(table, random=("set", "encoding")).coefficients
-        careless += naive["tokens: step - patch"].low <= 0.02 <= naive["tokens: step - patch"].high
-    error = np.sqrt(0.95 * 0.05 / n_runs)
-    assert all(hits / n_runs > 0.95 - 3 * error for hits in covered.values()), covered
-    pooled = sum(covered.values()) / (5 * n_runs)
-    assert pooled == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / (5 * n_runs)))
-    assert careless / n_runs < 0.85
-
-
-def test_spreads_of_gains_are_recovered():
-    table = simulated(np.random.default_rng(0), shape=(40, 4, 2, 1, 3))
-    shared = ("set", "encoding", "set:encoding", "set:tokens:norm:resample")
-    found = mixed.gain_model(table, fixed=(*mixed.NUMERIC, "tokens"), random=shared)
-    assert found.n_rows == 960
-    assert found.spreads["set"] == pytest.approx(0.02, rel=0.35)
-    assert found.spreads["set:encoding"] == pytest.approx(0.01, rel=0.2)
-    assert found.spreads["set:tokens:norm:resample"] == pytest.approx(0.03, rel=0.1)
-    assert found.spreads["residual"] == pytest.approx(0.02, rel=0.05)
-    length = found.coefficients["length, per doubling"]
-    assert length.estimate == pytest.approx(0.01, abs=3 * length.error)
-    assert 25 < length.freedom < 45  # forty sets, however many trainings
-    assert str(length).startswith("+0.0")
-
-
 def test_the_mean_is_halfway_between_levels_at_average_numbers():
     table = simulated(np.random.default_rng(1))
     found = mixed.gain_model(table).coefficients["mean"]

@@ -61,11 +61,6 @@ def test_power_of_equivalence_equals_trying_it():
     assert found.value == pytest.approx(hits, abs=4 * math.sqrt(0.25 / 1500))
 
 
-def test_equivalence_at_the_margin_is_rarely_shown():
-    found = study.power(0.015, DESIGN, test="equivalence", margin=0.015, n_runs=20_000)
-    assert found.value == pytest.approx(0.05, abs=4 * found.error)
-
-
 @pytest.mark.parametrize("test", ["wilcoxon", "t"])
 def test_the_detectable_effect_has_the_power_asked_for(test):
     effect = study.detectable_effect(DESIGN, test=test)
@@ -80,16 +75,6 @@ def test_the_provable_margin_has_the_power_asked_for():
     anew = study.power(0.0, DESIGN, test="equivalence", margin=margin, seed=99)
     assert anew.value == pytest.approx(0.8, abs=5 * anew.error)
     assert study.provable_margin(DESIGN, effect=0.004) > margin
-
-
-def test_power_rises_with_effect_sets_and_resamples():
-    rising = [study.power(e, DESIGN, n_runs=500).value for e in np.linspace(0, 0.05, 12)]
-    assert (np.diff(rising) >= 0).all()
-    assert rising[-1] > 0.95
-    fewer, more = study.with_sets(DESIGN, 12), study.with_sets(DESIGN, 38)
-    one = Design(20, 1, between=0.02, within=0.03)
-    seen = [study.detectable_effect(d, n_runs=1000) for d in (more, DESIGN, one, fewer)]
-    assert seen[0] < seen[1] < min(seen[2:])
 
 
 def test_too_few_sets_detect_nothing_whatever_the_effect():
@@ -119,17 +104,11 @@ def test_a_design_is_recovered_from_its_data():
     ("call", "message"),
     [
         (lambda: Design(1, 1, 0.1, 0.1), "n_sets must be"),
-        (lambda: Design(5, 0, 0.1, 0.1), "n_resamples must be"),
-        (lambda: Design(5, 1, -0.1, 0.1), "between must be"),
         (lambda: Design(5, 1, 0, 0), "must not both be 0"),
         (lambda: Design(5, 1, 0.1, 0.1, tail=2), "tail must be above 2"),
         (lambda: study.power(0.1, DESIGN, test="sign"), "test must be one of"),
         (lambda: study.power(0.1, DESIGN, test="equivalence"), "margin must be"),
         (lambda: study.power(math.nan, DESIGN), "effect must be finite"),
-        (lambda: study.power(0.1, DESIGN, n_tests=0), "n_tests must be"),
-        (lambda: study.power(0.1, DESIGN, n_runs=0), "n_runs must be"),
-        (lambda: study.detectable_effect(DESIGN, test="equivalence"), "test must be one of"),
-        (lambda: study.detectable_effect(DESIGN, least=1), "least must be a probability"),
         (lambda: study.estimated_design(np.ones((5, 1))), "n_resamples >= 2"),
         (lambda: study.estimated_design(np.ones((5, 3))), "must not both be 0"),
     ],

@@ -69,13 +69,10 @@ def test_interval_covers_about_as_often_as_its_docstring_says():
     assert 0.78 < coverage < 0.92
 
 
-def test_students_interval_by_hand_and_by_coverage():
+def test_students_interval_by_hand():
     found = statistics.t_interval([1.0, 2.0, 3.0])
     half = stats.t.ppf(0.975, 2) / np.sqrt(3)
     assert (found.mean, found.low, found.high, found.n) == pytest.approx((2, 2 - half, 2 + half, 3))
-    samples = np.random.default_rng(0).normal(size=(1000, 5))
-    inside = [i.low <= 0 <= i.high for i in map(statistics.t_interval, samples)]
-    assert 0.93 < np.mean(inside) < 0.97
     with pytest.raises(ValueError, match="at least two seeds, got 1"):
         statistics.t_interval([0.5])
 
