@@ -84,7 +84,6 @@ CALLS: dict[str, dict[str, object]] = {
     "rotation.rotate": {"frequencies": [1.0, 0.1]},
     "equality.correlated_t": {"differences": PAIRS[0]},
     "equality.resampled_p": {"differences": PAIRS[0]},
-    "equality.hierarchical": {"rope": 0.3, "fineness": 1},
 }
 SHAPED = {
     "f",

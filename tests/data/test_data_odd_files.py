@@ -3,6 +3,7 @@
 Files are made at random, each with what it must be read as. POSENC_FUZZ says how many.
 """
 
+import csv
 import io
 import os
 from contextlib import suppress
@@ -21,6 +22,14 @@ BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"  # what the bytes of a byte-order mark are
 VALUES = st.integers(-999, 999).map(lambda n: n / 8)
 GAPS = st.text(" \t", min_size=1, max_size=3)
 ENDS = st.text(" \t", max_size=2)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def limit_of_fields():
+    """SciPy's reader raises the limit of a whole process, which other tests ask for."""
+    limit = csv.field_size_limit()
+    yield
+    csv.field_size_limit(limit)
 
 
 @st.composite

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import special, stats
+from scipy import stats
 
 from posenc_book.statistics import equality
 
@@ -87,87 +87,6 @@ def test_resamples_that_do_not_vary_decide_at_once():
         assert as_tuple(found.probabilities) == expected
 
 
-def sampled_hierarchy(cells, test_share, n_steps, seed=0, n_chains=40):
-    """The hierarchical model by Gibbs sampling: shares nothing with the grid but the model."""
-    rng, (n_sets, n) = np.random.default_rng(seed), cells.shape
-    means, squares = cells.mean(axis=1), cells.var(axis=1) * n
-    nodes = np.arange(0.05, 1, 0.1)
-    shape, rate = (a.ravel() for a in np.meshgrid(1 + nodes, 0.01 + 0.09 * nodes))
-    tails = 1 + np.geomspace(0.02, 600, 160)
-    prior = stats.gamma.pdf((tails - 1)[:, None], shape, scale=1 / rate).mean(axis=1)
-    prior = np.log(prior * np.gradient(tails))
-    centre, spread = np.full(n_chains, means.mean()), np.full(n_chains, means.std())
-    weight, tail = np.ones((n_chains, n_sets)), np.full(n_chains, 10.0)
-    own, kept = np.tile(means, (n_chains, 1)), []
-    inflated = 1 + (n - 1) * test_share
-    for step in range(n_steps):
-        form = squares / (1 - test_share) + n * (means - own) ** 2 / inflated
-        noise = form / rng.chisquare(n, size=form.shape) * inflated / n
-        pull = weight / spread[:, None] ** 2
-        width = 1 / (1 / noise + pull)
-        own = width * (means / noise + pull * centre[:, None])
-        own += np.sqrt(width) * rng.normal(size=own.shape)
-        gap = (own - centre[:, None]) ** 2 / spread[:, None] ** 2
-        weight = rng.gamma((tail[:, None] + 1) / 2, size=gap.shape) * 2 / (tail[:, None] + gap)
-        total = weight.sum(axis=1)
-        centre = (weight * own).sum(axis=1) / total
-        centre += spread / np.sqrt(total) * rng.normal(size=n_chains)
-        gap = (weight * (own - centre[:, None]) ** 2).sum(axis=1)
-        spread = np.sqrt(gap / rng.chisquare(n_sets - 1, size=n_chains))
-        logs = prior + n_sets * (tails / 2 * np.log(tails / 2) - special.gammaln(tails / 2))
-        logs = logs + (tails / 2 - 1) * np.log(weight).sum(axis=1)[:, None]
-        logs = logs - tails / 2 * total[:, None]
-        reached = np.exp(logs - logs.max(axis=1, keepdims=True)).cumsum(axis=1)
-        drawn = rng.random((n_chains, 1)) * reached[:, -1:]
-        tail = tails[(reached < drawn).sum(axis=1)]
-        if step > n_steps // 10:
-            kept.append((centre, spread, tail))
-    return [np.concatenate(values) for values in zip(*kept, strict=True)]
-
-
-def test_hierarchical_equals_a_sampler_of_the_same_model():
-    rng, rope = np.random.default_rng(0), 0.01
-    cells = 0.008 + 0.015 * rng.standard_t(3, (16, 1)) + rng.normal(0, 0.02, (16, 5))
-    found = equality.hierarchical(cells, rope, test_share=0.2)
-    centre, spread, tail = sampled_hierarchy(cells, 0.2, n_steps=2500)
-    worse = special.stdtr(tail, (-rope - centre) / spread)
-    better = special.stdtr(tail, (centre - rope) / spread)
-    regions = np.stack([worse, 1 - worse - better, better])
-    likeliest = np.bincount(regions.argmax(axis=0), minlength=3) / centre.size
-    average = [np.mean(r) for r in (centre < -rope, abs(centre) <= rope, centre > rope)]
-    # chains are long, but not independent from step to step: about 1,500 effective draws
-    assert as_tuple(found.further_set) == pytest.approx(regions.mean(axis=1), abs=0.015)
-    assert as_tuple(found.probabilities) == pytest.approx(likeliest, abs=0.04)
-    assert as_tuple(found.average) == pytest.approx(average, abs=0.04)
-    assert found.mean == pytest.approx(centre.mean(), abs=0.0005)
-    assert (found.low, found.high) == pytest.approx(np.quantile(centre, [0.025, 0.975]), abs=0.001)
-    assert found.between == pytest.approx(spread.mean(), rel=0.05)
-
-
-def test_hierarchical_takes_a_share_for_each_set():
-    cells = np.random.default_rng(1).normal(0.01, 0.02, (8, 5))
-    one = equality.hierarchical(cells, 0.01, test_share=0.4, fineness=3)
-    assert equality.hierarchical(cells, 0.01, test_share=[0.4] * 8, fineness=3) == one
-    looser = equality.hierarchical(cells, 0.01, test_share=0.0, fineness=3)
-    assert looser.high - looser.low < one.high - one.low
-
-
-def test_hierarchical_of_sets_without_any_spread():
-    assert equality.hierarchical(np.zeros((10, 5)), 0.01, test_share=0.3).average.equal > 0.999
-    outlier = np.zeros((10, 5))
-    outlier[3] = 0.5  # one set far from all others moves the average little
-    found = equality.hierarchical(outlier, 0.01, test_share=0.3)
-    assert abs(found.mean) < 0.001
-    assert found.probabilities.equal > 0.99
-
-
-def test_hierarchical_of_very_wide_data_stays_within_its_grid():
-    cells = np.random.default_rng(0).normal(0, 1, (6, 5))
-    found = equality.hierarchical(cells, 0.0005, test_share=0.2)
-    assert found.probabilities.equal < 0.05
-    assert found.low < cells.mean() < found.high
-
-
 def test_tost_equals_two_t_tests():
     values = np.random.default_rng(0).normal(0.002, 0.01, 20)
     found = equality.tost(values, 0.01)
@@ -203,8 +122,6 @@ def test_tost_of_resamples_is_wider():
         (lambda: equality.signed_rank([], 0.1), "not empty"),
         (lambda: equality.correlated_t([0.1], 0.1, test_share=0.1), "at least two resamples"),
         (lambda: equality.correlated_t([0.1, 0.2], 0.1, test_share=1), "test_share must be"),
-        (lambda: equality.hierarchical(np.ones((2, 5)), 0.1, test_share=0), "n_sets >= 3"),
-        (lambda: equality.hierarchical(np.ones((4, 5)), 0.1, test_share=[0.1] * 3), "per set"),
         (lambda: equality.tost([0.1], 0.1), "at least two"),
         (
             lambda: equality.tost([0.1, 0.2], 0.1, test="signed_rank", test_share=0.2),

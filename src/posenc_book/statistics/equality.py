@@ -7,21 +7,17 @@ within a region of practical equivalence (rope) that is named beforehand:
     over data sets, one difference each: the Bayesian signed-rank test;
 `correlated_t`
     on one data set, over resamples, which share cases and so are not independent;
-`hierarchical`
-    over data sets and resamples at once: how a further data set will come out;
 `tost`
     the answer of classical statistics, two one-sided tests, with a p-value for equivalence.
 
-Differences are positive where the first method is better. The three Bayesian answers are
+Differences are positive where the first method is better. The two Bayesian answers are
 probabilities of worse, equal and better. They are written here because `baycomp`, by the authors of
-these methods, has had no release since 2023 and needs a C++ compiler and Stan for the hierarchical
-model; what it and the papers print is what the tests compare with.
+these methods, has had no release since 2023 and needs a C++ compiler; what it and the papers print
+is what the tests compare with.
 
 Sources: Benavoli, Corani, Demšar and Zaffalon (2017), Time for a change; Corani and Benavoli
-(2015), A Bayesian approach for comparing cross-validated algorithms; Corani, Benavoli, Demšar,
-Mangili and Zaffalon (2017), Statistical comparison of classifiers through Bayesian hierarchical
-modelling; Nadeau and Bengio (2003) for the correlation of resamples; Schuirmann (1987) for two
-one-sided tests.
+(2015), A Bayesian approach for comparing cross-validated algorithms; Nadeau and Bengio (2003) for
+the correlation of resamples; Schuirmann (1987) for two one-sided tests.
 """
 
 from dataclasses import dataclass
@@ -31,7 +27,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from posenc import _checks
-from posenc_book.statistics._hierarchy import PosteriorGrid
 from posenc_book.statistics.friedman import DECIMALS, set_means, wilcoxon
 
 
@@ -224,121 +219,6 @@ def resampled_p(differences: ArrayLike, test_share: float) -> float:
     scale = float(_scales(values[None], _share(test_share, 1))[0])
     distance = abs(float(values.mean()))
     return 2 * _t_sf(distance, scale, values.size - 1) if distance else 1.0
-
-
-@dataclass(frozen=True)
-class Hierarchical:
-    """The differences over data sets, from resamples of each.
-
-    Parameters
-    ----------
-    probabilities : Probabilities
-        That on a further data set worse, equal or better is the likeliest (what Corani et al.
-        report).
-    further_set : Probabilities
-        That a further data set comes out worse, equal or better.
-    average : Probabilities
-        That the average over all data sets is worse, equal or better.
-    mean, low, high : float
-        The average difference over data sets, and its interval.
-    between : float
-        By how much data sets differ: the posterior mean of the scale of Student's distribution.
-
-    Examples
-    --------
-    >>> cells = [[0.03, 0.05], [0.04, 0.02], [0.05, 0.04]]
-    >>> found = hierarchical(cells, rope=0.01, test_share=0.5, fineness=2)
-    >>> round(found.mean, 3), found.further_set.better < found.probabilities.better
-    (0.03, True)
-    """
-
-    probabilities: Probabilities
-    further_set: Probabilities
-    average: Probabilities
-    mean: float
-    low: float
-    high: float
-    between: float
-
-
-def hierarchical(
-    differences: ArrayLike,
-    rope: float,
-    *,
-    test_share: ArrayLike,
-    level: float = 0.95,
-    fineness: int = 8,
-) -> Hierarchical:
-    """Return the Bayesian hierarchical comparison over data sets and resamples.
-
-    Each set has a difference of its own, around which its resamples scatter as in `correlated_t`;
-    the sets' differences come from one Student distribution, whose centre, scale and tails are
-    unknown. Sets that were measured poorly are drawn towards the others, and a set far from all
-    others moves the average little. The posterior is summed over a grid, so that it has no luck
-    of the draw.
-
-    Parameters
-    ----------
-    differences : array of shape (n_sets >= 3, n_resamples >= 2)
-    rope : float
-        Differences up to this size count as equal.
-    test_share : float or array of shape (n_sets,)
-        Test cases over all cases of each set; see `correlated_t`.
-    level : float
-        Of the interval.
-    fineness : int
-        Cells of the grid to half the rope's width, at least. Spreads below a cell are not resolved.
-
-    Returns
-    -------
-    Hierarchical
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than three sets or two resamples, or a value is out of its range.
-
-    Source: Corani et al. (2017), Statistical comparison of classifiers through Bayesian
-    hierarchical modelling.
-
-    Examples
-    --------
-    >>> cells = [[0.03, 0.05], [0.04, 0.02], [0.05, 0.04], [0.02, 0.03]]
-    >>> print(hierarchical(cells, rope=0.01, test_share=0.5, fineness=2).average)
-    worse 0.02, equal 0.04, better 0.94
-    """
-    rope = _checks.positive("rope", rope)
-    level = _checks.probability("level", level)
-    cells = _checks.finite_array("differences", differences, ndim=2).astype(float)
-    if cells.shape[0] < 3 or cells.shape[1] < 2:
-        raise ValueError(
-            f"differences must be (n_sets >= 3, n_resamples >= 2), got shape {cells.shape}"
-        )
-    step = rope / _checks.count("fineness", fineness, minimum=1)
-    means = cells.mean(axis=1)
-    scales = np.maximum(_scales(cells, _share(test_share, len(cells))), step / 4)
-    grid = PosteriorGrid(means, scales, cells.shape[1] - 1, step, np.abs(cells).max())
-    weights = grid.posterior()
-    centres, spreads, tails = grid.nodes()
-    worse = special.stdtr(tails, (-rope - centres) / spreads)
-    better = special.stdtr(tails, (centres - rope) / spreads)
-    regions = np.stack(np.broadcast_arrays(worse, 1 - worse - better, better))
-    likeliest = regions >= regions.max(axis=0) - 1e-12
-    likeliest = likeliest / likeliest.sum(axis=0)  # regions that tie share
-    on_average = weights.sum(axis=(0, 1))
-    upper = grid.centres + grid.spacing / 2
-    reached = np.cumsum(on_average)
-    low, high = np.interp([(1 - level) / 2, (1 + level) / 2], reached, upper)
-    below, not_above = np.interp([-rope, rope], upper, reached, left=0, right=1)
-    return Hierarchical(
-        Probabilities(*(float((weights * share).sum()) for share in likeliest)),
-        Probabilities(*(float((weights * region).sum()) for region in regions)),
-        Probabilities(float(below), float(not_above - below), float(1 - not_above)),
-        float(on_average @ grid.centres),
-        float(low),
-        float(high),
-        float((weights * spreads).sum()),
-    )
 
 
 @dataclass(frozen=True)

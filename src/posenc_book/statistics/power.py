@@ -1,10 +1,9 @@
 """How large must a difference be before these tests see it, and how often do they?
 
 A null result says something only if the test would have seen a difference of the size that counts.
-`power` simulates the tests that are used over data sets, `detectable_effect` turns the question
-round, and `provable_margin` asks the same of equivalence: which margin can be shown at all. A
-`Design` says what is compared: so many sets and resamples, by how much sets differ and resamples
-scatter; `estimated_design` takes these from pilot data.
+`power` simulates the tests that are used over data sets. A `Design` says what is compared: so many
+sets and resamples, by how much sets differ and resamples scatter; `estimated_design` takes these
+from pilot data.
 
 Differences are paired, positive where the first method is better, in the unit of the score. All
 draws have a fixed seed, and effects are tried on the same draws, so that power rises with effect.
@@ -24,7 +23,6 @@ from posenc import _checks
 from posenc_book.statistics.friedman import rank_balances
 
 TESTS = ("wilcoxon", "t", "equivalence")
-STEPS = 25  # of the bisection: far below the Monte Carlo error
 
 
 @dataclass(frozen=True)
@@ -197,97 +195,6 @@ def power(
     return Power(value, math.sqrt(value * (1 - value) / hits.size), effect, hits.size)
 
 
-def detectable_effect(
-    design: Design,
-    *,
-    test: str = "wilcoxon",
-    least: float = 0.8,
-    alpha: float = 0.05,
-    n_tests: int = 1,
-    n_runs: int = 10_000,
-    seed: int = 0,
-) -> float:
-    """Return the smallest true difference that a test shows with a given power.
-
-    Parameters
-    ----------
-    design, test, alpha, n_tests, n_runs, seed
-        As for `power`; the test is "wilcoxon" or "t".
-    least : float
-        Power asked for.
-
-    Returns
-    -------
-    float; infinity where so few sets can never reach the level, whatever the difference.
-
-    Raises
-    ------
-    ValueError
-        If `test` is unknown or a number is out of its range, see `power`.
-
-    Examples
-    --------
-    >>> design = Design(n_sets=14, n_resamples=5, between=0.02, within=0.02)
-    >>> round(detectable_effect(design, test="t", n_runs=500), 3)
-    0.018
-    >>> detectable_effect(Design(5, 5, 0.02, 0.02), n_runs=500)
-    inf
-    """
-    _checks.choice("test", test, ("wilcoxon", "t"))
-    shown = _shown(test, 0.0, _level(alpha, n_tests), design.n_sets)
-    draws = _draws(design, n_runs, seed)
-    return _smallest(lambda effect: shown(effect, draws).mean(), least, design)
-
-
-def provable_margin(
-    design: Design,
-    *,
-    effect: float = 0.0,
-    least: float = 0.8,
-    alpha: float = 0.05,
-    n_tests: int = 1,
-    n_runs: int = 10_000,
-    seed: int = 0,
-) -> float:
-    """Return the smallest margin within which equivalence is shown with a given power.
-
-    A margin below this cannot be decided by such a study: neither a null result nor a test of
-    equivalence will say anything.
-
-    Parameters
-    ----------
-    design, alpha, n_tests, n_runs, seed
-        As for `power`.
-    effect : float
-        True mean difference.
-    least : float
-        Power asked for.
-
-    Returns
-    -------
-    float
-        In the unit of the score.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range, see `power`.
-
-    Examples
-    --------
-    >>> design = Design(n_sets=14, n_resamples=5, between=0.02, within=0.02)
-    >>> round(provable_margin(design, n_runs=500), 3)
-    0.018
-    """
-    effect = float(_checks.finite_array("effect", effect, ndim=0))
-    level, draws = _level(alpha, n_tests), _draws(design, n_runs, seed)
-    return _smallest(
-        lambda margin: _shown("equivalence", margin, level, design.n_sets)(effect, draws).mean(),
-        least,
-        design,
-    )
-
-
 def with_sets(design: Design, n_sets: int) -> Design:
     """Return the same design with another number of data sets.
 
@@ -365,19 +272,3 @@ def _balance(means: NDArray) -> NDArray[np.float64]:
 def _within(means: NDArray, margin: float, reach: float) -> NDArray[np.bool_]:
     """Return where the interval of each run lies within the margin."""
     return np.abs(means.mean(axis=1)) + reach * stats.sem(means, axis=1) < margin
-
-
-def _smallest(power_at: Callable[[float], float], least: float, design: Design) -> float:
-    """Return the smallest value at which a rising power reaches what is asked, by bisection."""
-    least = _checks.probability("least", least)
-    low, high = 0.0, math.hypot(design.between, design.within)
-    for _ in range(STEPS):
-        if power_at(high) >= least:
-            break
-        low, high = high, 2 * high
-    else:
-        return math.inf
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if power_at(middle) >= least else (middle, high)
-    return high
