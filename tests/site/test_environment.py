@@ -11,9 +11,6 @@ from sitefiles import ROOT
 
 import environment
 
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-
-
 ASIDE = "It is made anew; the old one is now .venv-old1, which you may remove."
 
 
@@ -146,18 +143,6 @@ def test_ensurepip_that_fails_is_no_end(made, ensurepip):
     assert told == ""
     assert said == f".venv could not be used: {environment.NO_PIP}. {ASIDE}"
     assert not made.exists()
-
-
-# --- what make says and removes
-
-
-def test_make_says_what_an_installation_brings():
-    asked = {*re.findall(r"\$\(VENV\)/\.([a-z]+)-installed", MAKEFILE)}
-    assert len(asked) > 5
-    brings = dict(re.findall(r"^BRINGS_([a-z]+) := (.+)$", MAKEFILE, re.MULTILINE))
-    assert asked | {"peers", "sphinx"} == brings.keys()
-    form = r"\d+ packages, \d+ MB, \d+ to \d+ minutes"
-    assert [words for words in brings.values() if not re.fullmatch(form, words)] == []
 
 
 def test_distclean_leaves_nothing_that_was_made_or_fetched(tmp_path):

@@ -380,33 +380,17 @@ REFERENCES = {
     ("two-patches", "added"): all_added_patches,
     ("two-patches", "dragged"): all_drags_of_patches,
     ("ruler", "weights"): all_rulers,
-    ("ruler", "dragged"): each_of(
-        ("query", 30, {"place": 16, "ruler": "own"}, {"place": 19}),
-        ("query", -34, {"place": 16, "ruler": "own"}, {"place": 13}),
-        ("query", 200, {"place": 16, "ruler": "own"}, {"place": 23}),
-        ("query", -99, {"place": 9, "ruler": "own"}, {"place": 8}),
-    ),
+    ("ruler", "dragged"): slid("query", "place", (9, 16), per=10, low=8, high=23, ruler="own"),
     ("roses", "arrows"): every(roses.arrows, range(1, 13), roses.WAYS, (0, 5, 700)),
     ("roses", "mean"): every(roses.mean, range(1, 13), roses.WAYS, (0, 5, 700)),
-    ("roses", "dragged"): each_of(
-        ("row", 22, {"n": 5, "way": "back"}, {"n": 6}),
-        ("row", -40, {"n": 5, "way": "back"}, {"n": 3}),
-        ("row", -900, {"n": 5, "way": "back"}, {"n": 1}),
-        ("row", 900, {"n": 5, "way": "back"}, {"n": 12}),
-    ),
+    ("roses", "dragged"): slid("row", "n", (5,), per=22, low=1, high=12, way="back"),
     ("luck", "drawn"): some_draws,
-    ("luck", "dragged"): each_of(
-        ("draw", 16, {"draw": 5, "runs": 2}, {"draw": 7}),
-        ("draw", -3, {"draw": 5, "runs": 2}, {"draw": 5}),
-        ("draw", -900, {"draw": 5, "runs": 2}, {"draw": 1}),
-        ("draw", 900, {"draw": 5, "runs": 2}, {"draw": trained_again.N_DRAWS}),
+    ("luck", "dragged"): slid(
+        "draw", "draw", (5,), per=8, low=1, high=trained_again.N_DRAWS, runs=2
     ),
     ("one-more-split", "judged"): some_differences,
-    ("one-more-split", "dragged"): each_of(
-        ("splits", 41, {"splits": 2, "compared": "none"}, {"splits": 3}),
-        ("splits", -15, {"splits": 2, "compared": "none"}, {"splits": 2}),
-        ("splits", -900, {"splits": 2, "compared": "none"}, {"splits": 1}),
-        ("splits", 900, {"splits": 2, "compared": "none"}, {"splits": one_more_split.N_SPLITS}),
+    ("one-more-split", "dragged"): slid(
+        "splits", "splits", (2,), per=40, low=1, high=one_more_split.N_SPLITS, compared="none"
     ),
     ("patches", "both"): all_cuts,
     ("patches", "dragged"): each_of(
@@ -491,7 +475,6 @@ every_figure = pytest.mark.parametrize("name", explorables.names())
 
 @pytest.fixture(scope="module")
 def all_figures(browser, site):
-    """The page with all figures, opened once."""
     window = Opened(browser, site, size=DESKTOP, painted=False)
     yield window.goto(GALLERY)
     window.context.close()
@@ -513,7 +496,6 @@ def gallery(all_figures, request):
 
 
 def some_state(figure, rng):
-    """Return a random state of a figure."""
     state = {}
     for control in figure.controls:
         if hasattr(control, "options"):
@@ -551,7 +533,6 @@ def entered(page: Page, name: str, states: list[dict]) -> list[tuple[str, float,
 
 
 def enter(page: Page, name: str, state: dict) -> str:
-    """Set a figure's controls, and return its summary."""
     return entered(page, name, [state])[0][0]
 
 
@@ -603,20 +584,19 @@ def test_every_control_works_by_keyboard_and_reset_undoes_it(gallery, name):
         buttons = isinstance(control, Order | Spot)
         (labelled.locator("button").first if buttons else labelled).focus()
         page.keyboard.press(a_key_that_changes(control))
-        settled(page, lambda: drawing.inner_html() != first)
-        assert drawing.inner_html() != first, control.key
+        becomes(page, lambda: drawing.inner_html() != first, True)
         root.get_by_role("button", name="Reset").press("Enter")
         summary = root.locator(".explorable-summary")
-        settled(page, lambda: summary.inner_text() == figure.summary(figure.first()))  # noqa: B023
-        assert summary.inner_text() == figure.summary(figure.first())
+        becomes(page, summary.inner_text, figure.summary(figure.first()))
 
 
-def settled(page, condition, seconds=60):
-    """Wait until a redraw has come, at most so long: on a busy machine it takes its time."""
+def becomes(page, told, expected, seconds=60):
+    """Wait for a redraw, at most so long: on a busy machine it takes its time."""
     for _ in range(20 * seconds):
-        if condition():
+        if told() == expected:
             return
         page.wait_for_timeout(50)
+    assert told() == expected
 
 
 def test_a_page_opens_with_the_first_setting_of_every_figure(opened):
@@ -624,8 +604,7 @@ def test_a_page_opens_with_the_first_setting_of_every_figure(opened):
     for name in explorables.names():
         figure = explorables.make(name)
         shown = page.locator(f'.explorable[data-name="{name}"] .explorable-summary')
-        settled(page, lambda: shown.inner_text() == figure.summary(figure.first()))  # noqa: B023
-        assert shown.inner_text() == figure.summary(figure.first())
+        becomes(page, shown.inner_text, figure.summary(figure.first()))
 
 
 def test_every_function_of_every_figure_is_compared(gallery):
@@ -647,8 +626,7 @@ def test_an_address_leads_to_a_setting(gallery, name):
     said = "&".join(f"{key}={value}" for key, value in state.items())
     page.goto(f"{page.url.split('#')[0]}#explorable-{name}?{said}")
     shown = page.locator(f'.explorable[data-name="{name}"] .explorable-summary')
-    settled(page, lambda: shown.inner_text() == figure.summary(state))
-    assert shown.inner_text() == figure.summary(state)
+    becomes(page, shown.inner_text, figure.summary(state))
 
 
 @every_figure
@@ -683,7 +661,6 @@ def test_nothing_moves_when_it_starts_or_redraws(gallery, name, size):  # noqa: 
 
 
 def every_state(figure):
-    """Return all states of a figure's controls."""
     values = [
         list(control.options)
         if hasattr(control, "options")
@@ -797,9 +774,8 @@ class Held:
         return self.root.locator(f'[data-part="{part}"]').get_attribute(attribute)
 
     def says(self, **state):
-        summary, expected = self.root.locator(".explorable-summary"), self.figure.summary(state)
-        settled(self.page, lambda: summary.inner_text() == expected, seconds=5)
-        assert summary.inner_text() == expected
+        summary = self.root.locator(".explorable-summary")
+        becomes(self.page, summary.inner_text, self.figure.summary(state), seconds=5)
 
 
 @pytest.mark.parametrize(("turns", "position"), [(0.25, 6.5), (2, 17.5), (-0.5, 1.75)])
@@ -905,7 +881,7 @@ def words(opened):
     """The figure of the first page, as a reader finds it."""
     page = opened.goto("book/intro")
     figure = Words(page, page.locator('.explorable[data-name="two-sentences"]'))
-    settled(page, lambda: figure.sentence("First") == "Alice helped Bob")
+    becomes(page, lambda: figure.sentence("First"), "Alice helped Bob")
     yield figure
     assert opened.messages == []
 
@@ -935,11 +911,9 @@ class Words:
 
     def says(self, sentence):
         """Wait until the first sentence is this one, in the row and below the bars."""
-        settled(self.page, lambda: self.sentence("First").casefold() == sentence.casefold())
-        assert self.sentence("First").casefold() == sentence.casefold()
+        becomes(self.page, lambda: self.sentence("First").casefold(), sentence.casefold())
         told = self.root.locator(".explorable-summary")
-        settled(self.page, lambda: told.inner_text().startswith(f"“{sentence}"))
-        assert told.inner_text().startswith(f"“{sentence}")
+        becomes(self.page, lambda: told.inner_text()[: len(sentence) + 1], f"“{sentence}")
 
     def centre(self, row, word):
         box = self.word(row, word).bounding_box()
@@ -966,9 +940,8 @@ def test_a_dragged_word_moves_no_bar_until_positions_are_on(words):
     words.says("Alice Bob helped")
     assert words.bars() == before
     words.root.get_by_role("switch", name="Positions").press("Space")
-    settled(words.page, lambda: words.bars() != before)
+    becomes(words.page, lambda: words.bars() != before, True)
     on = words.bars()
-    assert on != before
     words.word("First", "Alice").press("ArrowRight")
     words.says("Bob Alice helped")
     assert words.bars() != on
@@ -988,5 +961,4 @@ def test_a_finger_drags_a_word_on_a_phone(words):
 def test_a_drag_that_is_broken_off_leaves_the_words_as_they_were(words):
     words.take("Second", "Bob", "Alice")
     words.word("Second", "Bob").dispatch_event("pointercancel")
-    settled(words.page, lambda: words.sentence("Second") == "Bob helped Alice")
-    assert words.sentence("Second") == "Bob helped Alice"
+    becomes(words.page, lambda: words.sentence("Second"), "Bob helped Alice")

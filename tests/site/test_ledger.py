@@ -86,7 +86,6 @@ def faults(row: dict) -> Iterator[str]:
 
 @cache
 def written_in(name: str) -> str:
-    """Return the text of the file of a notebook."""
     return (ROOT / "book" / name).read_text(encoding="utf-8")
 
 
@@ -370,7 +369,6 @@ def numbers_of(text: str) -> list[str]:
 
 
 def notebook(path, *verdicts):
-    """Write a notebook whose cells recorded these verdicts."""
     bundles = [verdict._repr_mimebundle_() for verdict in verdicts]
     cells = [{"cell_type": "code", "outputs": [{"data": bundle}]} for bundle in bundles]
     path.write_text(json.dumps({"cells": [{"cell_type": "markdown", "source": []}, *cells]}))

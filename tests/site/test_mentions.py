@@ -50,24 +50,10 @@ def test_a_place_that_is_gone_is_told(book):
 @pytest.mark.parametrize(
     "name",
     [
-        "benchmark",
-        "beyond-training-length",
-        "choosing",
-        "fair-comparison",
-        "faithfulness",
-        "fourier-view",
-        "give-it-away",
-        "inside-a-head",
-        "oscillations",
-        "raw-indices",
-        "relative-and-hybrid",
-        "rotary",
-        "rotations",
-        "running-benchmarks",
-        "time-and-space",
-        "time-series-transformers",
-        "todays-models",
-        "your-gpt",
+        *("benchmark", "beyond-training-length", "choosing", "fair-comparison", "faithfulness"),
+        *("fourier-view", "give-it-away", "inside-a-head", "oscillations", "raw-indices"),
+        *("relative-and-hybrid", "rotary", "rotations", "running-benchmarks", "time-and-space"),
+        *("time-series-transformers", "todays-models", "your-gpt"),
     ],
 )
 def test_a_chapter_has_the_places_that_others_name(name):

@@ -11,7 +11,7 @@ import tomllib
 import pytest
 import yaml
 from pybtex.database import parse_string
-from sitefiles import ROOT, toc_files
+from sitefiles import ROOT, anchor, toc_files
 
 import citing
 import release
@@ -30,11 +30,6 @@ def read(path: str) -> str:
     return (ROOT / path).read_text(encoding="utf-8")
 
 
-def anchor(heading: str) -> str:
-    """Return the name by which GitHub links to a heading."""
-    return re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-")
-
-
 TEXTS = sorted(path.relative_to(ROOT) for path in (*ROOT.glob("*.md"), *ROOT.glob(".github/*.md")))
 
 
@@ -50,7 +45,6 @@ def test_links_from_file_to_file_lead_somewhere(path):
 
 
 def pins() -> dict[str, str]:
-    """Return name -> version of requirements.txt."""
     lines = [line.split("#")[0].strip() for line in read("requirements.txt").splitlines()]
     found = [re.fullmatch(r"([\w.-]+)==([\w.]+)", line) for line in lines if line]
     assert all(found), f"every line must be name==version, got {lines}"
@@ -442,22 +436,6 @@ def test_what_make_test_leaves_out_is_listed_with_its_reason_and_runs_every_week
     weekly = yaml.safe_load(read(".github/workflows/weekly.yml"))
     steps = [step.get("run", "") for job in weekly["jobs"].values() for step in job["steps"]]
     assert {"make test-all", "make student", "make pdf"} <= set(steps)
-
-
-def test_who_moves_the_repository_is_told_what_to_switch_on():
-    section = read(".github/CONTRIBUTING.md").split("## Move the repository")[1].split("\n## ")[0]
-    forms = [yaml.safe_load(p.read_text()) for p in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")]
-    flows = [p.read_text() for p in (ROOT / ".github" / "workflows").glob("*.yml")]
-    jobs = [job for flow in flows for job in yaml.safe_load(flow)["jobs"].values()]
-    places = {job["environment"]["name"] for job in jobs if "environment" in job}
-    labels = {f"`{label}`" for form in forms for label in form.get("labels", [])}
-    timed = {re.search(r"^name: (.+)$", f, re.M)[1] for f in flows if "schedule:" in f}
-    switches = {"Pages", "Private vulnerability reporting", "Dependabot", "`posenc`"}
-    switches |= {f"`{place}`" for place in places - {"github-pages"}}  # which GitHub makes itself
-    needed = labels | timed | switches | {f"`{PROJECT['name']}`"}
-    assert len(needed) > 6
-    assert {words for words in needed if words not in section} == set()
-    assert "(.github/CONTRIBUTING.md#move-the-repository)" in read("README.md")
 
 
 def test_how_it_was_made_is_a_draft_until_people_have_signed():

@@ -18,11 +18,6 @@ def test_the_files_are_there():
     assert {path for path in TOGETHER if not Path(__file__).with_name(path).is_file()} == set()
 
 
-def test_what_shares_pages_has_one_name_and_other_tests_their_own():
-    assert len({together(one) for one in ASKED}) == 3
-    assert together(ASKED[0]) == together(ASKED[1])
-
-
 def test_the_scheduler_asks_for_it(pytestconfig):
     xdist = pytest.importorskip("xdist")
     if not pytestconfig.pluginmanager.hasplugin("xdist"):
@@ -37,3 +32,5 @@ def test_the_scheduler_asks_for_it(pytestconfig):
     )
     assert isinstance(found, xdist.scheduler.LoadScopeScheduling)
     assert [found._split_scope(one) for one in ASKED] == [together(one) for one in ASKED]
+    assert len({together(one) for one in ASKED}) == 3
+    assert together(ASKED[0]) == together(ASKED[1])
