@@ -1,10 +1,13 @@
-"""Where the book's files are: what the tests of repository, notebooks and site share."""
+"""Where the book's files are, and what else the tests of repository, notebooks and site share."""
 
+import os
 import re
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 import nbformat
+import pytest
 import yaml
 
 import repository
@@ -47,3 +50,10 @@ def table(text: str, heading: str) -> list[list[str]]:
     below = re.split(rf"^#+ {re.escape(heading)}$", text, flags=re.MULTILINE)[1]
     rows = re.search(r"(?:^\|.*\n)+", below, re.MULTILINE)[0].splitlines()[2:]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def without(reason: str) -> NoReturn:
+    """Skip a test whose archive cannot be had, or fail it where everything should be reached."""
+    if os.environ.get("POSENC_REQUIRE_DOWNLOADS") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)

@@ -11,16 +11,12 @@ import chapter_times
 CHAPTERS = chapter_times.chapters()
 
 
-def page(folder: Path, *cells: str) -> Path:
-    """Write a chapter of prose alone, and return its path."""
+def chapter(folder: Path, stated: str) -> Path:
+    """Write a chapter that takes 20 minutes by the rule, and return its path."""
+    cells = (f"# A\n\n{stated}\n\n" + "word " * 2400, "## Exercises\n\nMore.")
     notebook = nbformat.v4.new_notebook(cells=[*map(nbformat.v4.new_markdown_cell, cells)])
     nbformat.write(notebook, folder / "page.ipynb")
     return folder / "page.ipynb"
-
-
-def chapter(folder: Path, stated: str) -> Path:
-    """Write a chapter that takes 20 minutes by the rule, and return its path."""
-    return page(folder, f"# A\n\n{stated}\n\n" + "word " * 2400, "## Exercises\n\nMore.")
 
 
 def test_stated_times_follow_the_rule():
@@ -32,15 +28,6 @@ def test_every_page_that_states_a_time_is_measured():
     stating = {p.stem for p in pages if chapter_times.STATED.search(p.read_text(encoding="utf-8"))}
     assert stating <= {path.stem for path in CHAPTERS}
     assert "running-benchmarks" in stating
-
-
-def test_what_stands_between_fences_is_code(tmp_path):
-    time = "**Time:** about 5 minutes to read."
-    fences = "```python\na = 1\n\nb = 2\n```\n\nand\n\n```console\n$ run\n```\n\n```{aims}\n```\n"
-    found = chapter_times.shape(page(tmp_path, time, f"{fences}\n```{{note}}\nTwo words\n```\n"))
-    assert found.code == 3
-    assert found.stated == (5, 0)
-    assert found.words == 6 + 1 + 2
 
 
 @pytest.mark.parametrize("minutes", [15, 20, 25])
@@ -57,34 +44,6 @@ def test_a_time_that_is_off_by_more_is_named_with_both(tmp_path, stated):
     assert found == f"page: states {stated}, the rule gives (20, 0)"
     [none] = chapter_times.misstated([chapter(tmp_path, "It is short.")])
     assert none == "page: states None, the rule gives (20, 0)"
-
-
-EXERCISES = """\
-:::{exercise} One
-:label: ex-one
-
-**A warm-up.** Say it.
-:::
-
-::::{exercise} Two
-:label: ex-two
-
-Write `two`.
-::::
-
-:::{exercise} Three
-
-**A small study.** Count.
-:::
-"""
-
-
-def test_exercises_count_by_their_kind_and_a_tool_states_their_time(tmp_path):
-    path = page(tmp_path, "# A\n\n**Time:** about 70 minutes to read. More.", EXERCISES)
-    assert chapter_times.shape(path).exercises == 5 + 10 + 20
-    chapter_times.write(path)
-    assert "**Time:** about 5 minutes to read, 35 for the exercises. More." in path.read_text()
-    assert chapter_times.misstated([path]) == []
 
 
 def test_every_exercise_of_the_book_is_found():

@@ -64,13 +64,6 @@ def some_hands(rng):
         yield [position, pair, d_model, base], row[2 * pair : 2 * pair + 2]
 
 
-def some_frequencies(rng):
-    for _ in range(50):
-        d_model, base = 2 * int(rng.integers(1, 65)), rng.uniform(2, 1e6)
-        pair = int(rng.integers(0, d_model // 2))
-        yield [pair, d_model, base], frequencies.geometric(d_model, base)[pair]
-
-
 def some_dials(rng):
     for _ in range(100):
         pair, position, by = rng.integers(0, 8), rng.integers(0, 257) / 4, rng.uniform(-9, 9)
@@ -213,13 +206,6 @@ def all_shares(_):
         largest = np.abs(words).max()
         tallest = max(np.abs(words + drowning.added(place, written)).max(), largest)
         yield [words, place, written], largest / tallest
-
-
-def some_densities(rng):
-    for _ in range(20):
-        d, sigma = 2 * int(rng.integers(2, 40)), rng.uniform(0.02, 0.5)
-        omega = frequencies.geometric(2 * int(rng.integers(1, 33)), rng.uniform(2, 1e4))
-        yield [omega, d, sigma], fourier.frequency_density(omega, d, sigma)
 
 
 def some_spikes(rng):
@@ -370,7 +356,9 @@ REFERENCES = {
     ),
     ("two-sentences", "numbers"): all_sentences,
     ("clock-hands", "hand"): some_hands,
-    ("clock-hands", "frequency"): some_frequencies,
+    ("clock-hands", "frequency"): every(
+        lambda pair, d, base: frequencies.geometric(d, base)[pair], (0, 1), (4, 64), (2, 1e4, 1e6)
+    ),
     ("clock-hands", "dialled"): some_dials,
     ("two-hands", "angles"): every(two_hands.angles, range(8, 24), range(-8, 9)),
     ("two-hands", "score"): all_scores,
@@ -394,7 +382,7 @@ REFERENCES = {
     ),
     ("patches", "both"): all_cuts,
     ("patches", "dragged"): each_of(
-        ("patch", 3 * 6.4, FIVE, {"patch": 8}),
+        ("patch", 3.6 * 6.4, FIVE, {"patch": 9}),
         ("patch", -100, FIVE, {"patch": 1}),
         ("cut", -3.5, FIVE, {"cut": 24}),
         ("cut", 900, FIVE, {"cut": 30}),
@@ -461,7 +449,7 @@ REFERENCES = {
     ),
     ("drawers", "off"): every(explorables.make("drawers").off, *FORECASTS, data_of="drawers"),
     ("density", "geometric"): every(frequencies.geometric, range(2, 66, 6), (2.5, 100, 1e5)),
-    ("density", "density"): some_densities,
+    ("density", "density"): every(fourier.frequency_density, GRIDS, (4, 40, 78), (0.02, 0.5)),
     ("density", "spread"): every(density.spread, range(0, 101, 10), (2.5, 1e4)),
     ("density", "kernel"): some_spikes,
     ("noise", "scores"): every(

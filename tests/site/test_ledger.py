@@ -166,17 +166,6 @@ def test_no_mark_and_no_shown_verdict_is_stale():
     assert stale == [], "run `make ledger`"
 
 
-def test_a_mark_needs_its_id_only_and_stays_as_it_is():
-    row = {**CLAIMS[0], "verdict": "slip", "claim": 'A "$x$" | b.'}
-    row["anchor"] = "audit/a.ipynb#claim-B1"
-    rows = {"B1": row}
-    once = verdict_marks.with_marks("So <sup>[B1]()</sup>.", rows, "", "page")
-    assert once.startswith("So <sup>[✎ B1](audit/a.ipynb#claim-B1 \"slip: A 'x' / b. (First")
-    assert verdict_marks.with_marks(once, rows, "", "page") == once
-    assert "](a.ipynb#claim-B1 " in verdict_marks.with_marks(once, rows, "audit", "page")
-    assert "](../a.ipynb#" in verdict_marks.mark({**row, "anchor": "a.ipynb#claim-B1"}, "audit")
-
-
 def test_a_stale_mark_is_renewed_wherever_it_stands(tmp_path):
     (tmp_path / "audit").mkdir()
     (tmp_path / "page.md").write_text('x <sup>[✗ B1](old.ipynb#claim-B1 "refuted: (old)")</sup>')

@@ -41,9 +41,6 @@ def test_every_place_and_label_is_found_with_its_line(book):
         ("notes.md", 3, "eq-x"),
         ("quiz.yml", 1, "clock#old-name"),
     ]
-
-
-def test_a_place_that_is_gone_is_told(book):
     assert mentions.gone("clock", book) == [("notes.md", 1, "clock.ipynb#gone")]
 
 

@@ -16,8 +16,7 @@ import pytest
 import yaml
 from accessibility import COLOURS, axe_finds_nothing
 from browsing import DESKTOP, PATIENCE, PHONE, darken
-from fetching import without
-from sitefiles import ROOT
+from sitefiles import ROOT, without
 
 import pyodide_folder
 import run_page

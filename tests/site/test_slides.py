@@ -6,8 +6,7 @@ import os
 import pytest
 from browsing import PATIENCE
 from bs4 import BeautifulSoup
-from fetching import without
-from sitefiles import ROOT
+from sitefiles import ROOT, without
 
 import decks
 

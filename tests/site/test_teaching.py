@@ -1,10 +1,11 @@
-"""The page for teachers: its links lead somewhere, its minutes add up, its marks are marks."""
+"""The page for teachers, whose links lead somewhere and whose minutes add up, and the capstone."""
 
 import re
 from functools import cache
 
 import nbformat
 import pytest
+from course import capstone
 from sitefiles import ROOT, anchor, markdown, table, toc_files
 
 import quizzes
@@ -64,3 +65,23 @@ def test_the_minutes_of_every_session_add_up():
         weekly = table(TEXT, plan)
         assert [int(row[0]) for row in weekly] == list(range(1, weeks + 1))
         assert [sum(map(int, row[2:6])) for row in weekly] == [SESSION] * weeks
+
+
+# --- the capstone
+
+PROJECTS = re.split(r"^## ", markdown("book/capstone"), flags=re.MULTILINE)[2:5]
+SECTIONS = dict(zip(("stretch", "encoding", "claim"), PROJECTS, strict=True))
+
+
+def test_there_is_a_section_for_each_project():
+    assert SECTIONS.keys() == capstone.projects().keys()
+
+
+@pytest.mark.parametrize("key", SECTIONS)
+def test_a_rubric_is_the_one_that_is_handed_in_and_adds_up(key):
+    shown = table(SECTIONS[key], "What is marked")
+    assert {what: int(points) for what, points, *_ in shown} == capstone.projects()[key]["rubric"]
+    assert sum(int(points) for _, points, *_ in shown) == 20
+    for _, points, whole, half in shown:
+        assert whole
+        assert bool(half) == (int(points) > 1)
