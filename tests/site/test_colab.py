@@ -68,27 +68,6 @@ def test_the_first_chapter_runs_to_its_end_without_torch_and_aeon():
     assert colab.faults(found) == []
 
 
-RUN = """
-import json, sys
-import matplotlib
-matplotlib.use("Agg")
-names = {"__name__": "__main__"}
-for cell in json.load(open(sys.argv[1]))["cells"]:
-    if cell["cell_type"] == "code" and "setup" not in cell["metadata"].get("tags", []):
-        exec(compile("".join(cell["source"]), cell["id"], "exec"), names)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", WITHOUT_TORCH[1:])
-def test_a_chapter_on_the_mathematics_runs_to_its_end_without_torch(name, tmp_path):
-    """Without a kernel, which takes half of the time; the workflow runs them in one."""
-    program = colab.without(["torch", "aeon", "pandas", "sklearn", "sympy"]) + RUN
-    command = [sys.executable, "-c", program, str(ROOT / "book" / f"{name}.ipynb")]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-
-
 def test_the_workflow_runs_these_chapters_where_torch_is_not_installed():
     steps = [step.get("run", "") for step in WORKFLOW["jobs"]["mathematics"]["steps"]]
     lines = [words.split() for step in steps for words in step.splitlines()]

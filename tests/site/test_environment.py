@@ -78,10 +78,6 @@ def _without_python(folder: Path) -> None:
         path.symlink_to("/usr/bin/no-such-python")
 
 
-def _stopped_at_its_beginning(folder: Path) -> None:
-    (folder / "bin" / "python").unlink()
-
-
 def _of_another_python(folder: Path) -> None:
     settings = (folder / "pyvenv.cfg").read_text()
     settings = re.sub(r"^version = .*$", "version = 3.10.2", settings, flags=re.MULTILINE)
@@ -102,7 +98,6 @@ now = ".".join(map(str, sys.version_info[:2]))
     ("spoil", "why"),
     [
         (_without_python, "its Python does not run"),
-        (_stopped_at_its_beginning, "its Python does not run"),
         (_of_another_python, f"it was made for Python 3.10, and that is now {now}"),
         (_of_an_old_python, "its Python is 3.10, and 3.11 or newer is needed"),
     ],
