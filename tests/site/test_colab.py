@@ -100,17 +100,6 @@ def test_faults_name_what_failed_what_was_too_large_and_what_began_late():
     ]
 
 
-def test_notebooks_are_chosen_by_name_and_an_unknown_one_is_named(tmp_path):
-    book = ROOT / "book"
-    assert [path.stem for path in colab.chosen("rotary,peers", book)] == ["rotary", "peers"]
-    assert len(colab.chosen(None, book)) == len(notebook_paths())
-    for wrong in ("rotary,rotery", ""):
-        with pytest.raises(ValueError, match=f"--only must name notebooks of .*, got '{wrong}'"):
-            colab.chosen(wrong, book)
-    with pytest.raises(ValueError, match="run `make edition` first"):
-        colab.chosen(None, tmp_path)
-
-
 def test_binder_takes_a_python_and_a_group_that_the_package_has():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     runtime = (ROOT / "binder" / "runtime.txt").read_text().strip()

@@ -291,8 +291,7 @@ def all_layers(asked):
 
 
 def all_new_hands(_):
-    for model, *layer in kinds_of_layers():
-        kind, length = layer
+    for model, kind, length in kinds_of_layers():
         yield [kind, model["made"], length], released_models.fresh(kind, model["made"], length)
 
 

@@ -137,14 +137,6 @@ def test_a_file_is_filled_and_nothing_else_of_it_changes(tmp_path, monkeypatch):
     assert fill.renew(page) == []
 
 
-def test_an_error_of_a_function_is_told_under_its_name(monkeypatch):
-    monkeypatch.setattr(fill, "functions", lambda _: {"odd": lambda: [][0]})
-    fill.computed.cache_clear()
-    with pytest.raises(fill.UnsaidError, match="list index out of range"):
-        fill.value("ranks.odd")
-    fill.computed.cache_clear()
-
-
 def test_other_results_are_never_written_into_the_book(monkeypatch, tmp_path):
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
     with pytest.raises(SystemExit, match="add --check"):
