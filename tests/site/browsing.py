@@ -4,27 +4,13 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Request
 
-from chromium import FLAGS, chromium
-
-__all__ = [
-    "DESKTOP",
-    "FLAGS",
-    "PATIENCE",
-    "PHONE",
-    "SMALLEST",
-    "Opened",
-    "chromium",
-    "darken",
-    "paint",
-    "switch",
-]
+from chromium import FLAGS as FLAGS  # who opens pages looks for both here
+from chromium import chromium as chromium
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 375, "height": 800}
 SMALLEST = {"width": 320, "height": 640}
 PATIENCE = 180_000  # milliseconds for what takes one or two on an idle machine
-# Messages on the console that are no fault of the page: (part of the message, reason).
-KNOWN_MESSAGES: list[tuple[str, str]] = []
 # Leaves a page laid out, and what it holds visible to whoever asks, but paints nothing.
 CLEAR = """{
   const sheet = new CSSStyleSheet();
@@ -66,9 +52,7 @@ class Opened:
             self.refused.append(request.url)
 
     def _listen(self, message) -> None:
-        if message.type in ("error", "warning") and not any(
-            part in message.text for part, _ in KNOWN_MESSAGES
-        ):
+        if message.type in ("error", "warning"):
             self.messages.append(message.text)
 
     def begin(self) -> None:
@@ -95,12 +79,10 @@ class Opened:
 
 
 def paint(page: Page) -> None:
-    """Paint a page that was opened without."""
     page.evaluate("document.adoptedStyleSheets = []")
 
 
 def darken(page: Page) -> None:
-    """Switch to the dark theme."""
     switch(page, "dark")
 
 

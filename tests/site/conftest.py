@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from browsing import DESKTOP, FLAGS, PHONE, Opened, chromium
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 from sharing import together
 from sitefiles import SITE
 
@@ -73,3 +73,11 @@ def visited(window) -> Opened:
     """The window that visits share, for tests that leave nothing behind in it."""
     window.begin()
     return window
+
+
+@pytest.fixture
+def scriptless(browser) -> Iterator[Page]:
+    """A page of a browser that runs no scripts."""
+    context = browser.new_context(java_script_enabled=False)
+    yield context.new_page()
+    context.close()

@@ -21,7 +21,6 @@ def parsed(path: Path) -> BeautifulSoup:
 
 @cache
 def elements(path: Path) -> list[Tag]:
-    """Return the elements of a page in order."""
     return [one for one in parsed(path).descendants if isinstance(one, Tag)]
 
 

@@ -19,18 +19,12 @@ from posenc_book.teaching import plots
 pytestmark = pytest.mark.browser
 
 CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='0']"
-# Of every kind of page one is walked through with Tab from its first control to its last. Header,
-# table of contents and footer are made by one template, so of all others the article is asked.
-WALKED = (
-    "book/intro",
-    "book/order-blindness",
-    "book/audit/survey",
-    "book/api/data",
-)
+# Of every kind of page one is asked for all controls. Header, table of contents and footer are made
+# by one template, so of all others the article is asked.
+WHOLE = ("book/intro", "book/order-blindness", "book/audit/survey", "book/api/data")
 # Where readers look something up, verdicts stand open; a page of the atlas is asked further down.
 LOOKED_UP = ("book/audit/survey",)
-# Nothing but links, 1,600 of them: each is asked, and once a week walked to.
-LONGEST = "book/glossary"
+LONGEST = "book/glossary"  # nothing but links, 1,600 of them
 # What most people open: in kB that a server sends, half of what the lightest of them took before.
 OPENED_MOST = ("intro", "choosing", "rotary", "benchmark", "todays-models")
 MOST_KB = 635
@@ -38,36 +32,25 @@ TEXT = {".html", ".css", ".js", ".svg"}  # which servers compress
 
 
 def source(name: str) -> str:
-    """Return the text of a page's source."""
     paths = [ROOT / f"{name}{ending}" for ending in (".ipynb", ".md")]
     return next(path for path in paths if path.is_file()).read_text(encoding="utf-8")
 
 
-both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
-
-
 # What axe looks at in `make test`, at the end of a visit: each kind of control once. What it faults
 # comes with templates, style sheets and scripts, and hardly ever with words.
-LOOKED_AT = (
-    "book/intro",
-    "book/order-blindness",
-    "book/claims",
-    "book/choosing",
-    "book/part-quizzes",
-)
-
-
-def weekly(names: tuple[str, ...], *, but: tuple[str, ...]) -> list:
-    """Return pages of which `make test` visits some only."""
-    return [n if n in but else pytest.param(n, marks=pytest.mark.slow) for n in names]
+LOOKED_AT = ("book/intro", "book/order-blindness", "book/claims", "book/choosing")
+LOOKED_AT += ("book/part-quizzes",)
 
 
 # `make test` visits the chapters; of all other pages some of each kind stand for the rest.
 CHAPTERS = [f"book/{path.stem}" for path in quizzes.FOLDER.glob("*.yml")]
-VISITED = weekly(toc_files(), but=(*CHAPTERS, *WALKED, *LOOKED_AT, LONGEST))
+OFTEN = {*CHAPTERS, *WHOLE, *LOOKED_AT, LONGEST}
+slow = pytest.mark.slow
 
 
-@pytest.mark.parametrize("page_name", VISITED)
+@pytest.mark.parametrize(
+    "page_name", [n if n in OFTEN else pytest.param(n, marks=slow) for n in toc_files()]
+)
 def test_page(visited, page_name):
     """What words, formulas and figures can spoil, in one visit: to open a page takes longest."""
     page = visited.goto(page_name)
@@ -76,9 +59,7 @@ def test_page(visited, page_name):
     figures_are_drawn(page)
     figures_keep_their_proportions(page)
     figures_are_as_large_as_drawn(page)
-    keyboard_reaches_every_control(page, "article")
-    if page_name in WALKED:
-        keyboard_walks_through_every_control(page, "body")
+    keyboard_reaches_every_control(page, "body" if page_name in WHOLE else "article")
     if "{solution}" in source(page_name):
         keyboard_opens_every_solution(page)
     assert visited.refused == [], "a request left the machine"
@@ -103,11 +84,6 @@ def everybody_can_use_and_read_it(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_the_keyboard_walks_through_the_longest_page(visited):
-    keyboard_walks_through_every_control(visited.goto(LONGEST), "body")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("page_name", [name for name in toc_files() if name not in LOOKED_AT])
 def test_everybody_can_use_and_read_it(opened, page_name):
     page = opened.goto(page_name)
@@ -123,42 +99,37 @@ def test_a_page_opened_on_a_phone_has_no_sideways_scroll(opened, page_name):
     nothing_scrolls_sideways(opened.goto(page_name))
 
 
+def picture(alt: str, style: str, size: str) -> str:
+    svg = f"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' {size}/>"
+    return f'<div class="cell_output"><img src="{svg}" alt="{alt}" style="{style}"></div>'
+
+
 def test_a_visit_finds_what_is_planted(opened):
     page = opened.goto("book/api")
-    plant(page, "<button tabindex='-1'>Nobody comes here</button>")
-    for where in ("body", "article"):
-        for reaches in (keyboard_reaches_every_control, keyboard_walks_through_every_control):
-            with pytest.raises(AssertionError, match="Nobody comes here"):
-                reaches(page, where)
-    plant(page, "<textarea id='trap'>Nobody leaves</textarea>")
-    page.evaluate("() => { document.getElementById('trap').onkeydown = e => e.preventDefault(); }")
-    with pytest.raises(AssertionError, match="Nobody leaves"):
-        keyboard_reaches_every_control(page, "article")
-    plant(page, "<img src='https://example.org/a.png' alt='from afar'>")
-    with pytest.raises(AssertionError):
-        figures_are_drawn(page)
+    reach = functools.partial(keyboard_reaches_every_control, inside="article")
+    trap = "<textarea id='trap'>Nobody leaves</textarea>"
+    spring = "document.getElementById('trap').onkeydown = e => e.preventDefault();"
+    axe = functools.partial(axe_finds_nothing, but=COLOURS)
+    line = f"<div class='highlight'><pre style='white-space: pre'>{999 * 'x'}</pre></div>"
+    squashed = picture("Squashed", "width: 90px; height: 50px", "width='9' height='9'")
+    contain = "max-height: 500px; object-fit: contain"
+    shrunk = picture("Shrunk", contain, "width='500' height='900'")
+    for html, script, asked, named in [
+        ("<button tabindex='-1'>Nobody comes here</button>", "", reach, "Nobody comes here"),
+        (trap, spring, reach, "Nobody leaves"),
+        ("<img src='https://example.org/a.png' alt='far'>", "", figures_are_drawn, "example.org"),
+        (squashed, "", figures_keep_their_proportions, "Squashed"),
+        (shrunk, "", figures_are_as_large_as_drawn, "Shrunk"),
+        ("<button></button>", "", axe, "button-name"),
+        ("<div style='width: 1600px'>Wide</div>", "", nothing_scrolls_sideways, "0, 1280"),
+        (line, "", code_goes_on_below, "xxx"),
+    ]:
+        plant(page, html)
+        page.evaluate(f"() => {{ {script} }}")
+        page.evaluate("Promise.allSettled([...document.images].map((one) => one.decode()))")
+        with pytest.raises(AssertionError, match=named):
+            asked(page)
     assert opened.refused or opened.messages
-    drawn = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"
-    plant(page, f'<img src="{drawn}" alt="Squashed" style="width: 90px; height: 50px">')
-    page.locator("article img[alt=Squashed]").evaluate("i => i.decode()")
-    with pytest.raises(AssertionError, match="Squashed"):
-        figures_keep_their_proportions(page)
-    tall = drawn.replace("'9' h", "'500' h").replace("height='9'", "height='900'")
-    shrunk = f'<img src="{tall}" alt="Shrunk" style="max-height: 500px; object-fit: contain">'
-    plant(page, f"<div class='cell_output'>{shrunk}</div>")
-    page.locator("article img[alt=Shrunk]").evaluate("i => i.decode()")
-    with pytest.raises(AssertionError, match="Shrunk"):
-        figures_are_as_large_as_drawn(page)
-    plant(page, "<button></button>")
-    with pytest.raises(AssertionError, match="button-name"):
-        axe_finds_nothing(page, but=COLOURS)
-    plant(page, "<div style='width: 600px'>Wide</div>")
-    resize(page, PHONE)
-    with pytest.raises(AssertionError):
-        nothing_scrolls_sideways(page)
-    plant(page, "<div class='highlight'><pre style='white-space: pre'>" + 99 * "x" + "</pre></div>")
-    with pytest.raises(AssertionError, match="xxx"):
-        code_goes_on_below(page)
     plant(page, "")
     nothing_scrolls_sideways(page)
     code_goes_on_below(page)
@@ -183,16 +154,15 @@ def test_code_is_copied_with_the_lines_that_it_was_written_in(opened, size):
     assert page.evaluate("String(getSelection()).trim()") == written
 
 
+LINKED = "<p>Words around <a href='#' style='color: #bbb; text-decoration: none'>one</a></p>"
+
+
 @pytest.mark.parametrize(
     ("html", "rule"),
     [
         ("<p><b style='color: #222'>Dark words</b></p>", "color-contrast"),
         ("<p><b style='color: #eee'>Light words</b></p>", "color-contrast"),
-        ("<pre><span style='background: #777; color: #888'>x = 1</span></pre>", "color-contrast"),
-        (
-            "<p>Words around <a href='#' style='color: #bbb; text-decoration: none'>one</a></p>",
-            "link-in-text-block",
-        ),
+        (LINKED, "link-in-text-block"),
     ],
 )
 def test_colours_that_cannot_be_read_are_found(opened, html, rule):
@@ -205,7 +175,6 @@ def test_colours_that_cannot_be_read_are_found(opened, html, rule):
 
 
 def plant(page: Page, html: str) -> None:
-    """Put a piece of HTML at the top of the article, in place of the one before."""
     page.evaluate(
         """html => {
             document.getElementById('planted')?.remove();
@@ -351,41 +320,6 @@ def keyboard_reaches_every_control(page: Page, inside: str) -> None:
         left = number
 
 
-def keyboard_walks_through_every_control(page: Page, inside: str) -> None:
-    """Press Tab, from the first control of a part of the page on, until each of them had focus."""
-    visible = page.evaluate(MARK_CONTROLS, [CONTROLS, inside])
-    page.evaluate(
-        """inside => {
-            const part = document.querySelector(inside);
-            if (!window.reached) document.addEventListener('focusin', e => {
-                window.reached.add(e.target.dataset.control);
-                window.round ||= e.target === window.first;  // each had its turn
-                window.first ??= e.target;
-            });
-            window.reached = new Set();
-            part.tabIndex = -1;  // the place where Tab sets out from
-            part.focus({ preventScroll: true });
-            part.removeAttribute('tabindex');
-            window.first = null;
-            window.round = false;
-        }""",
-        inside,
-    )
-    reached: set[int] = set()
-    round_ended = False
-    for number in range(3 * len(visible) + 100):
-        page.keyboard.down("Tab")  # as one who holds the key: to let it go each time takes as long
-        if number % 20 == 0 or number > len(visible):  # asking takes as long as pressing
-            found, round_ended = page.evaluate(
-                "[[...window.reached].filter(n => n !== undefined).map(Number), window.round]"
-            )
-            reached = set(found)
-        if len(reached) == len(visible) or round_ended:
-            break
-    page.keyboard.up("Tab")
-    assert [visible[i] for i in range(len(visible)) if i not in reached] == []
-
-
 OPEN_SOLUTIONS = """next => {
     const all = [...document.querySelectorAll(".admonition.solution.dropdown")];
     all[next]?.querySelector("button, summary").focus();
@@ -445,7 +379,7 @@ def test_the_theme_switches_where_the_browser_remembers_nothing(opened):
     assert opened.messages == []
 
 
-@both_themes
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figures_read_well_in_both_themes(opened, theme):
     """A white picture on a dark page is turned round; on a light page it is left alone."""
     name = next(n for n in toc_files() if "image/png" in source(n))
@@ -462,7 +396,6 @@ claims = functools.cache(ledger.read)
 
 
 def expected(**wanted: str) -> list[str]:
-    """Return the ids of the claims whose fields are as wanted."""
     rows = [{**c, "source": ledger_html.group(c)} for c in claims()]
     return [c["id"] for c in rows if wanted.items() <= c.items()]
 
@@ -482,54 +415,27 @@ def shown(page: Page) -> list[str]:
 def test_a_visit_to_the_ledger(opened):
     """Rows, verdicts and marks, asked of one page: it is the longest of all."""
     page = opened.goto("book/claims", "?verdict=refuted&source=S")
-    its_address_has_filtered(page)
-    show_all(page)
-    six_verdicts_differ_without_colour(page)
-    marks_need_no_switch(page)
-    every_control_filters(page)
-    a_link_opens_the_cell(page)
-
-
-def every_control_filters(page: Page) -> None:
-    assert shown(page) == expected()
-    page.get_by_label("Source", exact=True).select_option("Faithful encoding")
-    assert shown(page) == expected(source="F")
-    page.get_by_label("Verdict", exact=True).select_option("refuted")
-    assert shown(page) == expected(source="F", verdict="refuted")
-    name = "audit/faithful-encoding"
-    page.get_by_label("Chapter", exact=True).select_option(name)
-    in_chapter = [i for i in expected(source="F") if f"{name}.ipynb#claim-{i}" in anchors()]
-    assert in_chapter
-    assert shown(page) == [i for i in in_chapter if i in expected(verdict="refuted")]
-    show_all(page)
-
-
-def its_address_has_filtered(page: Page) -> None:
+    source, verdict = (page.get_by_label(name, exact=True) for name in ("Source", "Verdict"))
     assert shown(page) == expected(verdict="refuted", source="S")
-    assert page.get_by_label("Verdict", exact=True).input_value() == "refuted"
-
-
-def show_all(page: Page) -> None:
+    assert verdict.input_value() == "refuted"
     page.get_by_role("button", name="Show all").click()
     told = page.locator(".posenc-filter [role=status]")
     told.filter(has_text=f"{len(claims())} of ").wait_for()
     assert shown(page) == expected()
-
-
-def anchors() -> set[str]:
-    return {claim["anchor"] for claim in claims()}
-
-
-def a_link_opens_the_cell(page: Page) -> None:
+    badges = page.locator(".posenc-definitions .posenc-badge").all_inner_texts()
+    assert len({badge[0] for badge in badges}) == len(set(badges)) == 6  # without their colours
+    marks_need_no_switch(page)
+    source.select_option("Faithful encoding")
+    assert shown(page) == expected(source="F")
+    verdict.select_option("refuted")
+    assert shown(page) == expected(source="F", verdict="refuted")
+    page.get_by_label("Chapter", exact=True).select_option("audit/faithful-encoding")
+    in_chapter = [c["id"] for c in claims() if c["anchor"].startswith("audit/faithful-encoding.")]
+    assert shown(page) == [i for i in expected(verdict="refuted", source="F") if i in in_chapter]
+    page.get_by_role("button", name="Show all").click()
     page.locator("#ledger-F12 a").click()
     page.wait_for_url("**/audit/faithful-encoding.html#claim-F12", wait_until="commit")
     assert "F12" in page.locator("#claim-F12").inner_text()
-
-
-def six_verdicts_differ_without_colour(page: Page) -> None:
-    """Each has its own symbol and word, so colour only repeats what they say."""
-    badges = page.locator(".posenc-definitions .posenc-badge").all_inner_texts()
-    assert len({badge[0] for badge in badges}) == len(set(badges)) == 6
 
 
 def marks_need_no_switch(page: Page) -> None:
@@ -551,20 +457,22 @@ def test_ledger_fits_a_phone_and_finds_words_by_keyboard(opened):
     assert shown(page) == []
 
 
-def test_ledger_reads_without_scripts(browser, site):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto((site / "book" / "claims.html").as_uri())
+def test_ledger_citations_and_old_pages_need_no_scripts(scriptless, site):
+    page, book = scriptless, (site / "book").as_uri()
+    page.goto(f"{book}/claims.html")
     assert page.locator(f"{ROWS} th").all_inner_texts() == expected()
     assert not page.locator("form.posenc-filter").is_visible()
-    context.close()
+    page.goto(f"{book}/rotary.html")
+    page.locator(".posenc-cite summary").click()
+    assert "@incollection" in page.locator(".posenc-cite pre").inner_text()
+    page.goto(f"{book}/published-code.html")
+    page.wait_for_url("**/audit/published-code.html")
 
 
 MARKED = "book/raw-indices"
 
 
 def marked(opened):
-    """Open a chapter and show its marks by the switch in the header."""
     page = opened.goto(MARKED)
     page.get_by_role("switch", name="Audit marks").click()
     page.locator(".posenc-mark").first.wait_for(state="visible")
@@ -572,26 +480,22 @@ def marked(opened):
 
 
 def test_marks_of_a_chapter_are_hidden_until_a_key_shows_them(opened):
-    one, other = "book/choosing", MARKED
-    page = opened.goto(one)
+    page = opened.goto("book/choosing")
     button = page.get_by_role("switch", name="Audit marks")
     marks = page.locator(".posenc-mark:not(.admonition.dropdown *)")  # those in no folded note
+    seen = marks.locator("visible=true")
     assert marks.count() > 5
-    for theme in ("light", "dark"):
-        switch(page, theme)
-        assert marks.locator("visible=true").count() == 0
-        assert button.get_attribute("aria-checked") == "false"
-        button.press("Space")
-        assert button.get_attribute("aria-checked") == "true"
-        assert marks.locator("visible=true").count() == marks.count()
-        button.press("Space")
+    assert seen.count() == 0
+    assert button.get_attribute("aria-checked") == "false"
     button.press("Space")
-    opened.goto(other)  # what was chosen holds for every page
-    assert marks.locator("visible=true").count() == marks.count() > 5
+    assert button.get_attribute("aria-checked") == "true"
+    assert seen.count() == marks.count()
+    opened.goto(MARKED)  # what was chosen holds for every page
+    assert seen.count() == marks.count() > 5
     button.press("Enter")
-    assert marks.locator("visible=true").count() == 0
-    opened.goto(one)
-    assert marks.locator("visible=true").count() == 0
+    assert seen.count() == 0
+    opened.goto("book/choosing")
+    assert seen.count() == 0
     assert opened.messages == []
     button.press("Space")
     for theme in ("dark", "light"):
@@ -646,27 +550,6 @@ def test_a_card_stays_on_the_screen_of_a_phone(opened):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("oscillations.html#claim-B12", "audit/first-principles.html#claim-B12"),
-        ("published-code.html#claim-S21", "audit/published-code.html#claim-S21"),
-        ("published-code.html", "audit/published-code.html"),
-    ],
-)
-def test_old_addresses_lead_to_the_audit(opened, site, old, new):
-    opened.page.goto((site / "book").as_uri() + f"/{old}", wait_until="commit")
-    opened.page.wait_for_url(f"**/{new}", wait_until="commit")
-
-
-def test_an_old_page_leads_on_without_scripts(browser, site):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto((site / "book" / "published-code.html").as_uri())
-    page.wait_for_url("**/audit/published-code.html")
-    context.close()
-
-
 def test_quiz_answers_are_explained_when_chosen_by_key_or_click(opened):
     page = opened.goto("book/rotations")
     questions = page.locator(".posenc-quiz fieldset")
@@ -702,17 +585,6 @@ def test_a_citation_is_copied_by_its_button(opened):
     assert pasted.input_value().startswith("@incollection{")
     page.emulate_media(media="print")
     assert not page.locator(".posenc-cite").is_visible()
-
-
-def test_a_citation_opens_without_scripts(browser, site):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto((site / "book" / "editions" / "3.html").as_uri())
-    assert page.locator(".posenc-cite pre").is_visible()
-    page.goto((site / "book" / "rotary.html").as_uri())
-    page.locator(".posenc-cite summary").click()
-    assert "@incollection" in page.locator(".posenc-cite pre").inner_text()
-    context.close()
 
 
 def test_a_page_runs_no_script_that_it_carries(opened):

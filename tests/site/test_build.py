@@ -171,9 +171,9 @@ def count(root: Path) -> int:
     return len((root / "_build" / "html" / "n").read_text())
 
 
-def test_without_a_change_a_build_goes_on(repository):
-    build.build(repository, command=COUNT)
-    assert count(repository) == 2
+def counted(root: Path, **options) -> int:
+    build.build(root, command=COUNT, **options)
+    return count(root)
 
 
 @pytest.mark.parametrize(
@@ -181,8 +181,7 @@ def test_without_a_change_a_build_goes_on(repository):
 )
 def test_what_changes_every_page_lets_a_build_begin_anew(repository, name):
     (repository / name).write_text("second")
-    build.build(repository, command=COUNT)
-    assert count(repository) == 1
+    assert counted(repository) == 1
 
 
 @pytest.mark.parametrize("name", ["course/quizzes/rotary.yml", "book/_assets/mathjax/part.js"])
@@ -192,31 +191,22 @@ def test_a_file_that_comes_or_goes_lets_a_build_begin_anew_and_a_changed_one_doe
     path = repository / name
     path.parent.mkdir(parents=True)
     path.write_text("first")
-    build.build(repository, command=COUNT)
-    assert count(repository) == 1
+    assert counted(repository) == 1
     path.write_text("second")
-    build.build(repository, command=COUNT)
-    assert count(repository) == 2
+    assert counted(repository) == 2
     path.unlink()
-    build.build(repository, command=COUNT)
-    assert count(repository) == 1
+    assert counted(repository) == 1
 
 
-def test_another_edition_lets_a_build_begin_anew(repository, monkeypatch):
+def test_a_build_begins_anew_where_it_is_clean_of_another_edition_or_has_failed(
+    repository, monkeypatch
+):
+    assert counted(repository) == 2
+    assert counted(repository, clean=True) == 1
     monkeypatch.setenv("EDITION", "student")
-    build.build(repository, command=COUNT)
-    assert count(repository) == 1
-
-
-def test_a_build_that_failed_begins_anew(repository):
+    assert counted(repository) == 1
     assert build.build(repository, command=FAIL) == 3
-    build.build(repository, command=COUNT)
-    assert count(repository) == 1
-
-
-def test_a_clean_build_can_be_asked_for(repository):
-    build.build(repository, clean=True, command=COUNT)
-    assert count(repository) == 1
+    assert counted(repository) == 1
 
 
 def test_the_student_edition_has_a_folder_and_a_stamp_of_its_own(repository):
@@ -288,17 +278,8 @@ def test_a_killed_build_blocks_no_other_and_what_it_left_running_is_waited_for(r
 @pytest.mark.slow
 def test_two_builds_of_the_same_files_give_the_same_site(tmp_path):
     """In two folders, with two orders of sets."""
-    made = (
-        "__pycache__",
-        ".*_cache",
-        ".hypothesis",
-        "_build",
-        "dist",
-        ".vendored",
-        ".git",
-        ".venv*",
-        "*.egg-info",
-    )
+    made = ["__pycache__", ".*_cache", ".hypothesis", "_build", "dist"]
+    made += [".vendored", ".git", ".venv*", "*.egg-info"]
     sites = []
     for seed in ("1", "2"):
         copy = tmp_path / seed / "book"

@@ -8,32 +8,6 @@ from content_policy import Page
 HEAD = '<html><head><meta charset="utf-8" /></head>'
 
 
-def test_a_script_moves_into_a_file_and_is_linked_at_its_place():
-    page = Page("<b></b><script data-x='1'> let a = 1; </script><i></i>", "../")
-    ((name, code),) = page.scripts.items()
-    assert code == "let a = 1;\n"
-    wanted = f"<b></b><script data-x='1' src=\"../_static/inline/{name}\"></script><i></i>"
-    assert page.text == wanted
-
-
-def test_equal_scripts_share_a_file_and_others_do_not():
-    page = Page("<script>a()</script><script>a()</script><script>b()</script>")
-    assert sorted(page.scripts.values()) == ["a()\n", "b()\n"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<script src="a.js"></script>',
-        '<script type="application/json">{"a": 1}</script>',
-        "<pre>&lt;script&gt;a()&lt;/script&gt; onclick=&quot;a()&quot;</pre>",
-        '<a href="b.html">b</a>',
-    ],
-)
-def test_what_needs_no_change_stays(text):
-    assert Page(text).text == text
-
-
 def test_a_page_links_mathjax_if_it_has_a_formula_and_no_script_that_draws_icons():
     icons = '<script src="../_static/scripts/fontawesome.js?digest=1"></script>'
     mathjax = (
@@ -66,23 +40,11 @@ def test_scripts_wait_for_the_page_settings_first_but_for_those_that_decide_how_
     ]
 
 
-def test_the_name_of_a_page_travels_as_data():
-    pages = [
-        Page(f"<script>DOCUMENTATION_OPTIONS.pagename = 'book/{n}';</script>") for n in ("a", "b")
-    ]
-    assert pages[0].scripts == pages[1].scripts
-    assert 'data-page="book/a"' in pages[0].text
-
-
 def test_a_button_keeps_what_it_does_as_a_word():
     page = Page('<button onclick="window.print()" class="x">')
     assert page.text == '<button data-does="print" class="x">'
     assert page.unknown == []
-
-
-@pytest.mark.parametrize("handler", ['onclick="other()"', 'onload="window.print()"'])
-def test_a_handler_that_nobody_knows_is_said(handler):
-    assert Page(f"<p {handler}>").unknown == [handler]
+    assert Page('<p onload="window.print()">').unknown == ['onload="window.print()"']
 
 
 @pytest.mark.parametrize(
@@ -98,14 +60,6 @@ def test_a_handler_that_nobody_knows_is_said(handler):
 )
 def test_a_new_window_does_not_know_who_opened_it(link, wanted):
     assert Page(link).text == wanted
-
-
-def test_the_policy_comes_first_and_once():
-    once = Page(f"{HEAD}<script>a()</script>")
-    assert once.text.index("Content-Security-Policy") < once.text.index("<script")
-    again = Page(once.text)
-    assert again.text == once.text
-    assert again.scripts == {}
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,8 @@ from sitefiles import ROOT
 
 import decks
 
-TAUGHT_MOST = [
-    "order-blindness",
-    "raw-indices",
-    "oscillations",
-    "rotations",
-    "four-doors",
-    "rotary",
-]
+TAUGHT_MOST = ["order-blindness", "raw-indices", "oscillations"]
+TAUGHT_MOST += ["rotations", "four-doors", "rotary"]
 WORDS = 75  # on a slide, without code and tables
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\|(.+)\|$", re.MULTILINE)
@@ -122,12 +116,10 @@ def test_every_number_is_one_of_the_chapter(name):
 
 @every_deck
 def test_code_on_a_slide_is_python(name):
-    code = [text for slide in deck(name) for kind, text in FENCE.findall(slide.text)]
-    kinds = [kind for slide in deck(name) for kind, _ in FENCE.findall(slide.text)]
-    assert set(kinds) <= {"python", "text"}
-    for kind, text in zip(kinds, code, strict=True):
-        if kind == "python":
-            ast.parse(text)
+    blocks = [block for slide in deck(name) for block in FENCE.findall(slide.text)]
+    assert {kind for kind, _ in blocks} <= {"python", "text"}
+    for text in (text for kind, text in blocks if kind == "python"):
+        ast.parse(text)
 
 
 def slide(shown: str, notes: str = "Say it.") -> decks.Slide:
@@ -137,14 +129,12 @@ def slide(shown: str, notes: str = "Say it.") -> decks.Slide:
 @pytest.mark.parametrize(
     ("shown", "notes", "found"),
     [
-        ("It is right in 58% of cases.", "", []),
         ("It is right in 59% of cases.", "", ["59 %"]),
-        ("It is right.", "In 59% of cases.", ["59 %"]),
+        ("It is right in 58% of cases.", "In 59% of cases.", ["59 %"]),
         ("```text\nwho: 59%\n```", "", ["who: 59%"]),
         ("```python\nx = 77_777\n```", "", ["77777"]),
         ("| sinusoid | 100% | 55% | 18% |", "", []),
         ("| sinusoid | 100% | 18% | 55% |", "", [" sinusoid | 100% | 18% | 55% "]),
-        ("| RoPE | 5% |", "", [" RoPE | 5% "]),
     ],
 )  # fmt: skip
 def test_a_number_of_no_cell_is_found(shown, notes, found):
@@ -155,7 +145,6 @@ def test_a_number_of_no_cell_is_found(shown, notes, found):
     ("text", "message"),
     [
         ("## A\nNo note.\n", "deck.md, slide 1 must end with one note"),
-        ("A\n\nNote (3 min): B\n", "one heading and at most one picture, got 0 and 0"),
         ("## A\n## B\n\nNote (3 min): B\n", "got 2 and 0"),
         ("## A\n![](figure:a)\n![](figure:b)\n\nNote (3 min): B\n", "got 1 and 2"),
     ],

@@ -20,11 +20,6 @@ def test_hands_bits_and_shades_show_the_place(place):
     assert np.allclose(apart, apart.round(), atol=1e-3)  # whole turns
 
 
-def test_the_caption_tells_the_place():
-    said = f"since place {emblem.PLACE - 1}", f"below stands {emblem.PLACE:b}, which is 5 in bits"
-    assert all(words in emblem.CAPTION for words in (f"place {emblem.PLACE} on three", *said))
-
-
 def test_the_stored_favicon_is_what_is_drawn():
     stored = (ROOT / "book" / "_assets" / "favicon.svg").read_text(encoding="utf-8")
     assert stored == emblem.favicon(), "run `python tools/emblem.py`"

@@ -11,9 +11,6 @@ from sitefiles import ROOT
 
 import environment
 
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-
-
 ASIDE = "It is made anew; the old one is now .venv-old1, which you may remove."
 
 
@@ -81,10 +78,6 @@ def _without_python(folder: Path) -> None:
         path.symlink_to("/usr/bin/no-such-python")
 
 
-def _stopped_at_its_beginning(folder: Path) -> None:
-    (folder / "bin" / "python").unlink()
-
-
 def _of_another_python(folder: Path) -> None:
     settings = (folder / "pyvenv.cfg").read_text()
     settings = re.sub(r"^version = .*$", "version = 3.10.2", settings, flags=re.MULTILINE)
@@ -105,7 +98,6 @@ now = ".".join(map(str, sys.version_info[:2]))
     ("spoil", "why"),
     [
         (_without_python, "its Python does not run"),
-        (_stopped_at_its_beginning, "its Python does not run"),
         (_of_another_python, f"it was made for Python 3.10, and that is now {now}"),
         (_of_an_old_python, "its Python is 3.10, and 3.11 or newer is needed"),
     ],
@@ -146,18 +138,6 @@ def test_ensurepip_that_fails_is_no_end(made, ensurepip):
     assert told == ""
     assert said == f".venv could not be used: {environment.NO_PIP}. {ASIDE}"
     assert not made.exists()
-
-
-# --- what make says and removes
-
-
-def test_make_says_what_an_installation_brings():
-    asked = {*re.findall(r"\$\(VENV\)/\.([a-z]+)-installed", MAKEFILE)}
-    assert len(asked) > 5
-    brings = dict(re.findall(r"^BRINGS_([a-z]+) := (.+)$", MAKEFILE, re.MULTILINE))
-    assert asked | {"peers", "sphinx"} == brings.keys()
-    form = r"\d+ packages, \d+ MB, \d+ to \d+ minutes"
-    assert [words for words in brings.values() if not re.fullmatch(form, words)] == []
 
 
 def test_distclean_leaves_nothing_that_was_made_or_fetched(tmp_path):

@@ -1,17 +1,11 @@
 """What a chapter says at its head, and its exercises: goals, kinds, hints, solutions."""
 
 import re
-from functools import cache
 
-import nbformat
 import pytest
 import yaml
-from docutils import nodes
 from parsing import parsed
-from sitefiles import ROOT, toc_files
-from sphinx_exercise.nodes import solution_node
-
-import solution_folds
+from sitefiles import ROOT, markdown, toc_files
 
 NOT_TAUGHT = "The Audit"  # its pages are numbered, and are no chapters
 ALSO_TAUGHT = (
@@ -46,16 +40,6 @@ def parts(page: str) -> list[str]:
     return [page, *(below["file"] for one in found for below in one.get("sections", []))]
 
 
-@cache
-def text(page: str) -> str:
-    """Return the Markdown of a page."""
-    path = ROOT / f"{page}.ipynb"
-    if not path.is_file():
-        return path.with_suffix(".md").read_text(encoding="utf-8")
-    cells = nbformat.read(path, as_version=4).cells
-    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-
-
 def exercises(words: str) -> list[list[re.Match]]:
     """Return each exercise with the hints and solutions that stand below it."""
     found: list[list[re.Match]] = []
@@ -81,7 +65,6 @@ def is_well_made(exercise: re.Match, *below: re.Match) -> bool:
 
 
 def kinds(words: str) -> set[str]:
-    """Return the kinds of exercises that a page has."""
     tasks = [re.sub(r"^:label: .*\n\s*", "", one["body"]) for one, *_ in exercises(words)]
     return {
         kind
@@ -90,84 +73,26 @@ def kinds(words: str) -> set[str]:
     }
 
 
-def test_the_chapters_are_those_with_a_place_in_the_table_of_contents():
-    assert set(chapters()) <= set(toc_files())
-    assert {"book/order-blindness", "book/running-benchmarks", ALSO_TAUGHT} <= set(chapters())
-    assert not [page for page in chapters() if "audit" in page]
-
-
 @pytest.mark.parametrize("page", chapters())
 def test_a_chapter_says_at_its_head_what_its_reader_can_do_afterwards(page):
-    goals = GOALS.search(text(page).partition("\n## ")[0])
+    goals = GOALS.search(markdown(page).partition("\n## ")[0])
     assert goals, "goals stand right above what the chapter needs"
     assert FEWEST <= goals[1].count("\n") <= MOST
 
 
 @pytest.mark.parametrize("page", chapters())
 def test_a_chapter_asks_for_a_picture_an_explanation_a_study_and_something_real(page):
-    assert set().union(*(kinds(text(part)) for part in parts(page))) == KINDS.keys()
+    assert set().union(*(kinds(markdown(part)) for part in parts(page))) == KINDS.keys()
 
 
-@pytest.mark.parametrize("page", [page for page in toc_files() if "{exercise}" in text(page)])
+@pytest.mark.parametrize("page", [page for page in toc_files() if "{exercise}" in markdown(page)])
 def test_two_hints_and_a_solution_follow_each_exercise_folded_once(page):
-    made = exercises(text(page))
-    assert len(made) == len(re.findall(r"^:{3,}\{exercise\}", text(page), re.MULTILINE))
+    made = exercises(markdown(page))
+    assert len(made) == len(re.findall(r"^:{3,}\{exercise\}", markdown(page), re.MULTILINE))
     assert [label(one) for one, *below in made if not is_well_made(one, *below)] == []
 
 
-TASK = ":::{exercise} A\n:label: ex-a\n\n**A picture.** Draw it.\n:::\n\n"
-FIRST, SECOND = (f":::{{admonition}} Hint {n}\n:class: dropdown\n\nSo.\n:::\n\n" for n in (1, 2))
-SOLUTION = ":::{solution} ex-a\n:class: dropdown\n\nThus.\n:::\n"
-
-
-def test_what_a_page_lacks_is_seen():
-    [made] = exercises(TASK + FIRST + SECOND + SOLUTION)
-    assert is_well_made(*made)
-    assert kinds(TASK + FIRST + SECOND + SOLUTION) == {"a picture"}
-    assert kinds(TASK.replace("**", "")) == set()
-
-
-@pytest.mark.parametrize(
-    "below",
-    [
-        FIRST + SOLUTION,
-        SECOND + FIRST + SOLUTION,
-        FIRST + SECOND,
-        SOLUTION + FIRST + SECOND,
-        FIRST + SECOND + SOLUTION.replace("ex-a", "ex-b"),
-        FIRST.replace(":class: dropdown\n", "") + SECOND + SOLUTION,
-        "::::{solution} ex-a\n:class: dropdown\n\n:::{dropdown} Again\nThus.\n:::\n::::\n",
-    ],
-)
-def test_an_exercise_that_is_not_well_made_is_seen(below):
-    [made] = exercises(TASK + below)
-    assert not is_well_made(*made)
-
-
-def cell(mode=None):
-    return nodes.container("", hide_mode=mode) if mode else nodes.container()
-
-
-def test_the_folded_cells_of_a_solution_move_into_it_and_are_folded_no_more():
-    solution = solution_node("", nodes.title(), nodes.section("", nodes.paragraph()))
-    mine, also_mine, open_one, later = cell("all"), cell("all"), cell(), cell("all")
-    page = nodes.section("", cell("all"), solution, mine, also_mine, open_one, later)
-    solution_folds.take_in(solution)
-    assert solution[-1].children[1:] == [mine, also_mine]
-    assert not any("hide_mode" in one for one in (mine, also_mine))
-    assert page.children[1:] == [solution, open_one, later]
-    assert later["hide_mode"] == "all"
-
-
-def test_a_solution_without_cells_stays_as_it_is():
-    solution = solution_node("", nodes.title(), nodes.section("", nodes.paragraph()))
-    page = nodes.section("", solution, cell("input"))
-    solution_folds.take_in(solution)
-    assert len(solution[-1]) == 1
-    assert len(page) == 2
-
-
-@pytest.mark.parametrize("page", [page for page in toc_files() if "{solution}" in text(page)])
+@pytest.mark.parametrize("page", [page for page in toc_files() if "{solution}" in markdown(page)])
 def test_no_solution_on_the_site_is_folded_twice(site, page):
     found = parsed(site / f"{page}.html").select("article .solution.admonition")
     assert found

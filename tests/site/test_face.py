@@ -3,25 +3,11 @@
 import re
 
 import pytest
-import yaml
-from PIL import Image
 from sitefiles import ROOT
 
 import clip
 
 FACE = (ROOT / "book" / "_assets" / "face.css").read_text(encoding="utf-8")
-
-
-def parts():
-    return [part["caption"] for part in yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]]
-
-
-def test_each_part_has_its_name_over_its_pages():
-    named = re.findall(r'li:nth-child\((\d)\).*--face-name: "(.*?)"', FACE)
-    assert [name for _, name in named] == parts()[: len(named)]
-    assert [int(place) for place, _ in named] == list(range(1, len(named) + 1))
-    (others,) = re.findall(r'^html:has\(\.list-caption ul\.current\) .*"(.*?)"', FACE, re.MULTILINE)
-    assert [others] == parts()[len(named) :]
 
 
 def luminance(colour):
@@ -39,13 +25,6 @@ def test_a_parts_colour_can_be_read_on_the_page(dark, paper):
     for colour in colours:
         pair = sorted((luminance(colour), luminance(paper)))
         assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 4.5, colour
-
-
-def test_the_clip_goes_round_and_is_small():
-    assert clip.CLIP.stat().st_size <= clip.MOST_BYTES
-    with Image.open(clip.CLIP) as shown:
-        assert shown.n_frames == len(clip.scenes())
-        assert shown.info["loop"] == 0
 
 
 def test_the_clip_breaks_the_model_and_mends_it():

@@ -3,9 +3,7 @@
 import os
 
 import pytest
-from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.environment.collectors.toctree import TocTreeCollector
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
@@ -70,7 +68,6 @@ def edit(folder, name, old, new):
 
 
 def numbers_of_sphinx(env):
-    """Return the numbers that Sphinx gives, from the whole trees."""
     figure_numbers.ASSIGN(TocTreeCollector(), env)
     return env.toc_fignumbers
 
@@ -97,11 +94,3 @@ def test_a_new_figure_moves_those_behind_and_no_other_page_is_read(folder, monke
     assert sorted(found["two"]["figure"].values()) == [(2, 1), (2, 2)]
     assert "Fig. 2.2" in (folder / "out" / "two.html").read_text()
     assert numbers_of_sphinx(env) == found
-
-
-def test_outlines_hold_no_page(folder):
-    env = built(folder)
-    for _, tree in env.posenc_outlines.values():
-        assert all(node._document is None for node in tree.findall())
-        assert all(not one.rawsource for one in tree.findall(nodes.Element))
-    assert env.get_doctree.__func__ is BuildEnvironment.get_doctree

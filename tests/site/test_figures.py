@@ -69,24 +69,3 @@ def test_the_table_has_every_figure_of_the_book_once():
             (file.rpartition(".")[2], name) for file in figures.files(name)
         ]
         assert row.count(" | ") == 3
-
-
-def test_what_is_not_made_is_named(tmp_path):
-    for place in ("html", "figures", "slides"):
-        (tmp_path / place).mkdir()
-    (tmp_path / "figures" / "fig-emblem.svg").write_text("<svg/>")
-    gone = taken.gather(tmp_path)
-    assert (tmp_path / "html" / "taken" / "fig-emblem.svg").is_file()
-    assert gone[:2] == [f"{taken.NAME}.pdf", f"{taken.NAME}.zip"]
-    assert "slides" not in gone
-    assert "fig-emblem.svg" not in gone
-    assert (
-        len(gone)
-        == 2 + sum(len(figures.files(n)) for f in figures.of_pages().values() for n in f) - 1
-    )
-
-
-def test_the_page_links_to_what_is_gathered():
-    page = (ROOT / "book" / "taken.md").read_text(encoding="utf-8")
-    linked = set(re.findall(r"/taken/([\w./-]+)", page))
-    assert linked == {name + "/index.html" * (name == "slides") for name in taken.MADE.values()}

@@ -110,8 +110,6 @@ def test_words_that_hold_no_longer_are_named_and_kept():
     [
         ("nowhere.gain", False, "quantities/nowhere.py has no function 'gain'"),
         ("_read.grids", False, "quantities/_read.py has no function 'grids'"),
-        ("windows.nothing", False, "has no function 'nothing'"),
-        ("windows", False, "has no function ''"),
         ("windows.lowest_of_longer", True, "must be true or false, got '0.50'"),
     ],
 )
@@ -137,25 +135,6 @@ def test_a_file_is_filled_and_nothing_else_of_it_changes(tmp_path, monkeypatch):
     assert fill.renew(page) == stale
     assert page.read_text(encoding="utf-8") == text.replace(">0.4<", ">0.50<")
     assert fill.renew(page) == []
-
-
-def test_what_cannot_be_computed_is_named_and_left_as_it_stands():
-    def unsaid(*_, **__):
-        raise fill.UnsaidError("no encoding is left")
-
-    text = '<data value="ranks.rivals">RoPE</data>'
-    assert fill.filled(text, unsaid) == (
-        text,
-        ["ranks.rivals holds no longer, rewrite 'RoPE': no encoding is left"],
-    )
-
-
-def test_an_error_of_a_function_is_told_under_its_name(monkeypatch):
-    monkeypatch.setattr(fill, "functions", lambda _: {"odd": lambda: [][0]})
-    fill.computed.cache_clear()
-    with pytest.raises(fill.UnsaidError, match="list index out of range"):
-        fill.value("ranks.odd")
-    fill.computed.cache_clear()
 
 
 def test_other_results_are_never_written_into_the_book(monkeypatch, tmp_path):

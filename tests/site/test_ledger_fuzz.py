@@ -49,12 +49,6 @@ def test_damage_gives_claims_or_a_message(tmp_path_factory):
     check()
 
 
-def test_claims_in_order_are_read(tmp_path):
-    path = tmp_path / "claims.yml"
-    path.write_text(GOOD + GOOD.replace("B2", "B123"))
-    assert [claim["id"] for claim in ledger.read(path)] == ["B2", "B123"]
-
-
 def test_bytes_that_are_no_text_are_named(tmp_path):
     path = tmp_path / "claims.yml"
     path.write_bytes(GOOD.encode() + b"\xff\xfe")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from browsing import DESKTOP, PHONE, Opened, darken
+from browsing import DESKTOP, Opened
 
 from posenc_book.explorables import bundle, living, living_model
 
@@ -11,7 +11,6 @@ pytestmark = pytest.mark.browser
 
 PAGE = "book/living-model"
 IDS = living.numbers(living_model.PASSAGE).tolist()
-NEXT, WHOLE = 30, 400  # milliseconds for the next letter, and for all 256
 SETTINGS = [
     *((name, 1, 0) for name in living_model.POSITIONS),
     *((name, 3.5, 120) for name in living_model.POSITIONS),
@@ -84,23 +83,6 @@ def test_more_than_it_has_room_for_is_refused(engine):
     assert said == "ids must be at most 320, got 321"
 
 
-def test_the_next_letter_comes_soon_and_a_whole_reading_after_a_slider(engine):
-    took = engine.evaluate(
-        """(ids) => {
-          const timed = (ids, slower) => {
-            const began = performance.now();
-            engine.scores("message", ids, slower, 0);
-            return performance.now() - began;
-          };
-          const times = [1.5, 2, 2.5, 3, 3.5].map((n) => [timed(ids, n), timed([...ids, 3], n)]);
-          return [0, 1].map((i) => Math.min(...times.map((one) => one[i])));
-        }""",
-        IDS,
-    )
-    assert took[0] < WHOLE
-    assert took[1] < NEXT
-
-
 def read(page) -> str:
     """Return what the figure says, once it has read what its controls ask for."""
     page.wait_for_timeout(100)
@@ -168,11 +150,6 @@ def test_dragging_over_the_letters_looks_into_a_head(opened):
     page.mouse.up()
 
 
-def test_an_address_leads_to_a_text_and_a_setting(opened):
-    page = opened.goto(PAGE, "#explorable-living-model?positions=none&text=alice+helped+bob")
-    assert read(page).startswith("No positions: letters 1–16: ")
-
-
 def test_a_browser_without_workers_computes_in_the_page(browser, site):
     window = Opened(browser, site, size=DESKTOP, painted=False)
     window.context.add_init_script("delete window.Worker")
@@ -201,21 +178,9 @@ def test_what_cannot_be_loaded_is_said(opened):
     assert "It writes" in read(page)
 
 
-def test_nothing_scrolls_sideways_on_a_phone_with_all_controls(opened):
-    page = opened.goto(PAGE)
-    page.set_viewport_size({**PHONE, "width": 360})
-    page.locator(".explorable-more summary").click()
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    darken(page)
-    assert "RoPE" in read(page)
-
-
-def test_without_scripts_it_is_a_still_with_its_numbers(browser, site):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto((site / f"{PAGE}.html").as_uri())
+def test_without_scripts_it_is_a_still_with_its_numbers(scriptless, site):
+    scriptless.goto((site / f"{PAGE}.html").as_uri())
     figure = living_model.LivingModel()
-    shown = page.locator(".explorable[data-name=living-model] .explorable-summary")
+    shown = scriptless.locator(".explorable[data-name=living-model] .explorable-summary")
     assert shown.inner_text() == figure.summary(figure.first())
-    assert not page.get_by_label("Clocks slowed by").is_visible()
-    context.close()
+    assert not scriptless.get_by_label("Clocks slowed by").is_visible()

@@ -96,19 +96,10 @@ ROW = {"question": "longer", "when": "2026-01", "does": "x", "looked": "2026-02-
     [
         ({"paper": "a", "read": "b", "question": "why"}, "question must be one of longer, .* why"),
         ({"paper": "a", "where": "b", "read": "c"}, "T must have either a paper or where it is"),
-        ({"read": "c"}, "T must have either a paper or where it is to be found"),
         ({"paper": "a"}, "T must have a card, claims or a result, or say what was read"),
         ({"paper": "a", "card": "b", "read": "c"}, "only one of the three"),
-        ({"paper": "a", "read": "b", "named_by": "c"}, "only one of the three"),
     ],
 )
 def test_a_row_says_one_thing_about_itself(more, message):
     with pytest.raises(ValueError, match=message):
         News("T", **ROW | more)
-
-
-def test_statuses_are_what_the_fields_say():
-    full = News("T", **ROW, paper="a", card="b", claims=("N1",), result="c", about="d", page="e")
-    assert full.statuses == ("card", "claim judged", "measured")
-    assert News("T", **ROW, paper="a", read="b").statuses == ("read only",)
-    assert News("T", **ROW, paper="a", named_by="b").statuses == ("not read",)

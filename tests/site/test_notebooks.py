@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from importlib.util import find_spec
 from statistics import median
 
@@ -24,7 +25,6 @@ every_notebook = pytest.mark.parametrize("name", BOOK)
 
 
 def code(name: str) -> list:
-    """Return the code cells of a notebook."""
     return [cell for cell in BOOK[name].cells if cell.cell_type == "code"]
 
 
@@ -33,13 +33,8 @@ def lines(cell) -> int:
 
 
 def images(cell) -> list:
-    """Return the outputs of a cell that hold an image."""
     kinds = ("image/png", "image/svg+xml", "image/jpeg")
     return [o for o in cell.outputs if any(kind in o.get("data", {}) for kind in kinds)]
-
-
-def test_there_are_notebooks_and_no_two_of_one_name():
-    assert len(BOOK) == len(PATHS) > 15
 
 
 def listed(pattern: str, text: str) -> set[str]:
@@ -53,6 +48,7 @@ def test_every_notebook_that_git_tracks_is_run_again():
     command = ["git", "-C", str(ROOT), "ls-files", "--", "*.ipynb"]
     tracked = {*subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()}
     assert tracked == {path.relative_to(ROOT).as_posix() for path in PATHS}
+    assert len(BOOK) == len(PATHS), "no two of one name"
     make, workflows = (ROOT / "Makefile").read_text(), ROOT / ".github" / "workflows"
     assert listed(r"NOTEBOOKS := \$\(wildcard (.*)\)", make) == tracked
     assert "--nbval $(NOTEBOOKS)" in make
@@ -62,11 +58,6 @@ def test_every_notebook_that_git_tracks_is_run_again():
     for text in running:
         assert listed(r"--nbval\S* (.*?) -n", text) == tracked
     assert set(notebooks.chosen(None)) == {*PATHS}
-
-
-@every_notebook
-def test_notebook_is_valid(name):
-    nbformat.validate(BOOK[name])
 
 
 @every_notebook
@@ -94,22 +85,17 @@ class Computer:
         return self.shell.run_cell(notebooks.setup_source()).error_in_exec
 
 
-def test_set_up_says_what_to_do_where_the_package_cannot_be_had(monkeypatch, capsys):
-    """Without a network pip only prints, and the next cell would fail for no good reason."""
+@pytest.mark.parametrize(("platform", "n_installs"), [(sys.platform, 1), ("emscripten", 0)])
+def test_set_up_says_what_to_do_where_the_package_cannot_be_had(
+    monkeypatch, capsys, platform, n_installs
+):
+    """Without a network pip only prints; that of a browser knows no git, and is not asked."""
+    monkeypatch.setattr("sys.platform", platform)
     computer = Computer(monkeypatch, [None, None])
     error = computer.run()
     assert isinstance(error, ModuleNotFoundError)
     assert f"'pip install ./src .' in a copy of {notebooks.address()}" in str(error)
-    assert len(computer.installed) == 1
-    capsys.readouterr()
-
-
-def test_set_up_asks_for_no_package_in_a_browser(monkeypatch, capsys):
-    """The installer of a browser kernel knows no git and fails in its own words."""
-    monkeypatch.setattr("sys.platform", "emscripten")
-    computer = Computer(monkeypatch, [None, None])
-    assert isinstance(computer.run(), ModuleNotFoundError)
-    assert computer.installed == []
+    assert len(computer.installed) == n_installs
     capsys.readouterr()
 
 
@@ -120,27 +106,11 @@ def test_set_up_adds_the_package_only_where_it_is_missing(monkeypatch, specs, n_
     assert len(computer.installed) == n_installs
 
 
-def test_set_up_cells_can_be_renewed_without_running(tmp_path):
-    path = tmp_path / "notebook.ipynb"
-    cells = [nbformat.v4.new_markdown_cell("# Title"), nbformat.v4.new_code_cell("1 + 1")]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    notebooks.store(path)
-    stored = path.read_text()
-    old = nbformat.reads(stored, as_version=4)
-    old.cells[1].source = "import posenc"
-    path.write_text(nbformat.writes(old) + "\n")
-    notebooks.renew_setup(path)
-    assert path.read_text() == stored
-
-
 @every_notebook
-def test_starts_with_one_title(name):
+def test_is_valid_starts_with_one_title_and_ran_from_top_to_bottom(name):
+    nbformat.validate(BOOK[name])
     titles = [c for c in BOOK[name].cells if c.cell_type == "markdown" and c.source[:2] == "# "]
     assert titles == [BOOK[name].cells[0]]
-
-
-@every_notebook
-def test_ran_from_top_to_bottom_without_error(name):
     counts = [cell.execution_count for cell in code(name)]
     assert counts == list(range(1, len(counts) + 1))
     assert not [o for cell in code(name) for o in cell.outputs if o.output_type == "error"]
@@ -154,19 +124,10 @@ def test_stored_form_is_that_of_the_tool(name):
     assert nbformat.writes(notebook) == stored
 
 
-@every_notebook
-def test_cells_are_short(name):
-    sizes = [lines(cell) for cell in code(name)]
-    assert max(sizes) <= MOST_LINES
-
-
-def test_cells_of_the_book_are_short_in_the_median():
-    shown = [
-        cell
-        for name in BOOK
-        for cell in code(name)
-        if not HIDDEN & {*cell.metadata.get("tags", [])}
-    ]
+def test_cells_are_short_and_shorter_in_the_median():
+    cells = [cell for name in BOOK for cell in code(name)]
+    assert [cell.source for cell in cells if lines(cell) > MOST_LINES] == []
+    shown = [cell for cell in cells if not HIDDEN & {*cell.metadata.get("tags", [])}]
     assert median(map(lines, shown)) <= MEDIAN_LINES
 
 
@@ -182,31 +143,18 @@ def test_every_image_is_described(name):
             assert cell.metadata["mystnb"]["figure"]["name"] == figure["name"]
 
 
-def test_names_of_figures_are_unique():
-    shown = [cell for name in BOOK for cell in code(name) if "mystnb" in cell.metadata]
-    figures = [cell.metadata["mystnb"].get("figure") for cell in shown]
-    names = [figure["name"] for figure in figures if figure]
-    assert len(names) == len(set(names))
-
-
 @every_notebook
-def test_no_output_holds_a_path_of_a_machine_or_a_warning(name):
+def test_outputs_hold_no_path_of_a_machine_no_warning_and_no_long_line(name):
     for cell in code(name):
         for output in cell.outputs:
             text = str(output)
             assert output.get("name") != "stderr", text
             assert "Warning" not in text
             assert "site-packages" not in text
-
-
-@every_notebook
-def test_printed_lines_are_no_longer_than_lines_of_code(name):
-    for cell in code(name):
-        for output in cell.outputs:
             shown = output.get("data", {})
-            text = shown.get("text/plain", "") if set(shown) == {"text/plain"} else ""
-            for line in (output.get("text", "") + text).splitlines():
-                assert len(line) <= 100, line
+            plain = shown.get("text/plain", "") if set(shown) == {"text/plain"} else ""
+            printed = (output.get("text", "") + plain).splitlines()
+            assert [line for line in printed if len(line) > 100] == []
 
 
 def test_cells_that_opt_out_of_comparison_are_counted_and_say_why():
@@ -215,24 +163,11 @@ def test_cells_that_opt_out_of_comparison_are_counted_and_say_why():
     assert len(cells) == N_OPT_OUTS
 
 
-def test_a_folded_check_says_that_it_is_one():
-    check, other = (
-        nbformat.v4.new_code_cell(f"def {name}(answer):\n    pass", metadata={"tags": tags})
-        for name, tags in (("check_answer", ["hide-input"]), ("answer", ["hide-input"]))
-    )
-    notebooks.tidy(nbformat.v4.new_notebook(cells=[check, other]))
-    assert check.metadata["mystnb"]["code_prompt_show"] == "Show the check"
-    assert "mystnb" not in other.metadata
-
-
 def test_two_figures_in_one_cell_are_refused():
-    outputs = [
-        nbformat.v4.new_output("display_data", metadata={"posenc": {"name": name}})
-        for name in ("fig-one", "fig-two")
-    ]
-    cell = nbformat.v4.new_code_cell("", outputs=outputs)
+    kinds = [{"posenc": {"name": name}} for name in ("fig-one", "fig-two")]
+    outputs = [nbformat.v4.new_output("display_data", metadata=kind) for kind in kinds]
     with pytest.raises(ValueError, match="fig-two"):
-        notebooks.figure_metadata(cell)
+        notebooks.figure_metadata(nbformat.v4.new_code_cell("", outputs=outputs))
 
 
 def test_running_a_notebook_twice_gives_the_same_bytes(tmp_path):
@@ -258,11 +193,6 @@ def test_a_cell_that_fails_is_reported_and_nothing_is_written(tmp_path):
     with pytest.raises(notebooks.CellExecutionError, match="as expected"):
         notebooks.store(path)
     assert path.read_bytes() == before
-
-
-def test_an_unknown_notebook_is_named():
-    with pytest.raises(ValueError, match="no-such-chapter"):
-        notebooks.chosen("no-such-chapter")
 
 
 @every_notebook

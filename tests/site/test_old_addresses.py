@@ -1,11 +1,9 @@
 """Every address of the first edition leads somewhere: page, section, figure, theorem, exercise."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
-import yaml
 from docutils.nodes import make_id
 from parsing import by_id
 from sitefiles import ROOT, SITE
@@ -85,7 +83,6 @@ KNOWN = {page: [*FIRST.get(page, []), *LATER.get(page, [])] for page in {**FIRST
 
 
 def anchors(page: str) -> set[str]:
-    """Return the anchors of a page of the built site."""
     return set(by_id(SITE / "book" / f"{page}.html"))
 
 
@@ -122,14 +119,11 @@ def test_the_list_names_what_earlier_editions_had():
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("rotations.html#thm-pairings", "rotary.html#thm-pairings"),
         ("atlas.html#card-rotary", "atlas/turned.html#card-rotary"),
         ("oscillations.html#summary", "oscillations.html#take-away"),
         ("published-code.html#one-run-each", "audit/published-code.html#s35-"),
-        ("found-details.html#what-it-costs", "asked-again.html#what-it-costs"),
         ("found-details.html#fig-windows-splits", "anomaly-windows.html#fig-windows-splits"),
         ("survey-tables.html#table-3-the-data", "audit/survey-results.html#table-3-"),
-        ("survey-versions.html#", "audit/survey-results.html#the-survey-has-moved-on"),
     ],
 )
 def test_a_browser_follows(opened, old, new):
@@ -147,14 +141,3 @@ def test_an_anchor_that_is_none_leads_nowhere(opened, anchor):
     opened.page.wait_for_load_state("networkidle")
     assert opened.page.url == address
     assert opened.messages == []
-
-
-def test_the_first_page_leads_to_the_first_chapter_and_is_named_once(site):
-    page = (site / "book" / "intro.html").read_text(encoding="utf-8")
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    chapter = toc["parts"][0]["chapters"][0]["file"]
-    assert chapter == "book/order-blindness"
-    assert (
-        re.search(r'class="right-next"\s+href="([^"]+)"', page)[1] == f"{Path(chapter).name}.html"
-    )
-    assert re.search("<title>(.*)</title>", page)[1] == "The Positional Encoding Book"

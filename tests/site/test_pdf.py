@@ -34,15 +34,6 @@ def slug(page):
     return page.removeprefix("book/").replace("/", "-")
 
 
-def test_words_of_headings_are_plain():
-    import book_pdf
-
-    text = (
-        "<h1>A &amp; B</h1><p>C</p><h2 id='x'><span>1. </span>The\n<code>d</code> of \\(k\\)</h2>"
-    )
-    assert book_pdf.headings(text) == ["A & B", "1. The d of k"]
-
-
 def flat(outline):
     for entry in outline:
         if isinstance(entry, list):

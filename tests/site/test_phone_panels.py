@@ -31,11 +31,6 @@ def test_panels_stand_one_below_another_without_the_white_between(picture):
     assert found.getpixel((245, heights[0] + heights[1] // 2)) == (0, 0, 255)
 
 
-def test_a_cut_through_a_drawing_is_named(picture):
-    with pytest.raises(ValueError, match="white columns of the picture, got 300"):
-        phone_panels.stack(picture, [400, 300])
-
-
 @pytest.fixture(scope="module")
 def pages(site):
     """Return the page of each figure that is listed."""

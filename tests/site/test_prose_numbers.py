@@ -15,7 +15,7 @@ from functools import cache
 
 import nbformat
 import pytest
-from quoting import sections, sentences, unfounded
+from quoting import sections, unfounded
 from sitefiles import ROOT, toc_files
 
 from posenc_book.data import measure
@@ -182,11 +182,3 @@ def test_a_link_to_a_section_of_another_page_counts(place):
     notebook = fake(f"## A\n\nIt is 5.3, 6.4, see [x](audit/x.ipynb#{place}).")
     found = unfounded(notebook, other=lambda page: there if page == "audit/x" else [])
     assert set(found) == {"6.4"}
-
-
-def test_sentences_items_and_rows_are_told_apart():
-    text = "A (b. c). D “e.” F: 1.5 g.\n\n- h\n- i\n1. j\n| k | l |\n**M.** $n$ is. $o$ too."
-    assert sentences(text) == [
-        "A (b. c).", "D “e.”", "F: 1.5 g.", "- h", "- i", "1. j", "| k | l |", "**M.**",
-        "$n$ is.", "$o$ too.",
-    ]  # fmt: skip

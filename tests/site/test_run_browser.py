@@ -16,8 +16,7 @@ import pytest
 import yaml
 from accessibility import COLOURS, axe_finds_nothing
 from browsing import DESKTOP, PATIENCE, PHONE, darken
-from fetching import without
-from sitefiles import ROOT
+from sitefiles import ROOT, without
 
 import pyodide_folder
 import run_page
@@ -30,8 +29,6 @@ SECONDS = 300_000  # milliseconds that a busy machine may take for a page's cell
 RESTS = ".posenc-run:is([data-state=ready], [data-state=stopped])"
 STATUS = ".posenc-run > [role=status]"
 MOST_BEFORE = 6_000  # bytes of script, style and button before the click
-# Cells whose output differs in the browser: {(page, number): why}.
-DIFFERENT: dict[tuple[str, int], str] = {}
 
 
 class Served(http.server.SimpleHTTPRequestHandler):
@@ -141,21 +138,17 @@ def text_of(found):
     said = []
     for output in found:
         data = {k: v for k, v in output.get("data", {}).items() if k.startswith("text/")}
-        if output["output_type"] != "stream" and not data:
-            continue
-        is_print = output["output_type"] == "stream"
-        said.append((output["name"], output["text"]) if is_print else ("data", data))
+        if output["output_type"] == "stream":
+            said.append((output["name"], output["text"]))
+        elif data:
+            said.append(("data", data))
     return said
 
 
 def stored(page_name):
     cells = nbformat.read(ROOT / f"{page_name}.ipynb", as_version=4).cells
-    shown = [
-        c
-        for c in cells
-        if c.cell_type == "code" and "remove-cell" not in c.metadata.get("tags", [])
-    ]
-    return [cell.outputs for cell in shown]
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    return [c.outputs for c in code if "remove-cell" not in c.metadata.get("tags", [])]
 
 
 def test_the_folder_holds_what_pages_are_told_to_expect(python_folder):
@@ -177,12 +170,11 @@ def every_output_is_the_stored_one(page, name):
     assert len(found) == len(expected)
     for (number, ran, given), wanted in zip(found, expected, strict=True):
         assert ran, number
-        if (name, number) not in DIFFERENT:
-            assert text_of(given) == text_of(wanted), number
+        assert text_of(given) == text_of(wanted), number
         pictures = [o for o in given if "image/png" in o.get("data", {})]
         assert len(pictures) == sum("image/png" in o.get("data", {}) for o in wanted), number
     same = page.evaluate("posencRun.cells.filter(c => !c.same).map(c => c.number)")
-    assert same == [number for page_name, number in DIFFERENT if page_name == name]
+    assert same == []
     images = page.locator("article div.cell_output figure img")
     assert images.count() > 0
     for image in images.all():
@@ -302,18 +294,12 @@ def a_stopped_page_starts_anew(page):
     ("fault", "words"),
     [(404, "it answered 404"), ("bytes", "its SHA-256 differs"), ("down", "Is there a network")],
 )
-def test_what_goes_wrong_on_the_way_is_said(window, servers, fault, words):
-    python = servers[1]
-    python.handler.fault = fault
+def test_what_goes_wrong_on_the_way_is_said(window, servers, monkeypatch, fault, words):
+    book, python = servers
+    monkeypatch.setattr(python.handler, "fault", fault)
     if fault == "down":
-        book = servers[0]
-        kept, book.handler.instead = book.handler.instead, {"source": "http://127.0.0.1:9/"}
-    try:
-        click(window, FIRST)
-    finally:
-        python.handler.fault = ""
-        if fault == "down":
-            book.handler.instead = kept
+        monkeypatch.setattr(book.handler, "instead", {"source": "http://127.0.0.1:9/"})
+    click(window, FIRST)
     told = window.locator(STATUS).inner_text()
     assert words in told
     assert window.locator(".posenc-run").get_attribute("data-state") == "stopped"

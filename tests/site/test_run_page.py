@@ -17,7 +17,6 @@ import pytest
 import yaml
 from sitefiles import ROOT
 
-import content_policy
 import pyodide_folder
 import run_page
 
@@ -134,19 +133,6 @@ def test_the_button_stands_below_the_time_and_the_cells_lie_beside_the_site(tmp_
     assert "scipy" not in wheels
 
 
-def test_a_page_that_is_not_named_stays_as_it_is(tmp_path):
-    app, context = fake(tmp_path), {"body": body(PAGE)}
-    run_page.button(app, "book/rotary", "", context, None)
-    assert context["body"] == body(PAGE)
-    assert app.linked == []
-
-
-def test_cells_that_are_not_the_notebooks_are_said_and_get_no_button(tmp_path):
-    context = {"body": body(PAGE) + '<div class="cell y">'}
-    run_page.button(fake(tmp_path), PAGE, "", context, None)
-    assert "posenc-run" not in context["body"]
-
-
 def test_the_student_edition_runs_no_solutions(tmp_path):
     app, context = fake(tmp_path), {"body": body(PAGE)}
     app.config.book_edition = "student"
@@ -155,12 +141,6 @@ def test_the_student_edition_runs_no_solutions(tmp_path):
     code = "\n".join(cell["code"] for cell in plan["cells"])
     assert "def check_pooling" in code
     assert "check_pooling(lambda rows: rows[0])" not in code
-
-
-def test_an_address_names_the_version_once(tmp_path):
-    app = fake(tmp_path, source="https://example.org/v{version}/full")
-    version = pyodide_folder.pins()["version"]
-    assert run_page.source(app) == f"https://example.org/v{version}/full/"
 
 
 def test_pages_are_written_again_when_what_is_behind_the_button_changes(tmp_path):
@@ -176,14 +156,6 @@ def test_a_package_without_a_checksum_is_refused():
         run_page.files(["numpy", "pandas"])
 
 
-def test_only_a_page_with_the_button_may_start_a_worker():
-    head = '<html><head><meta charset="utf-8" /></head>'
-    assert "worker-src" not in content_policy.Page(head).text
-    with_button = content_policy.Page(f'{head}<div class="posenc-run" role="group">').text
-    assert "worker-src 'self'" in with_button
-    assert "unsafe-eval" not in with_button
-
-
 def test_pages_with_the_button_exist_and_need_no_torch():
     assert len(PAGES) >= 5
     for page in PAGES:
@@ -192,28 +164,10 @@ def test_pages_with_the_button_exist_and_need_no_torch():
         assert not [c for c in cells if re.search(r"\b(?:import|from) torch\b", c["code"])]
 
 
-def test_closure_follows_what_packages_need():
-    lock = {"packages": {"b": {"depends": ["a"]}, "a": {"depends": []}, "c": {"depends": []}}}
-    assert list(pyodide_folder.closure(lock, ["b"])) == ["a", "b"]
-    with pytest.raises(ValueError, match="'d'"):
-        pyodide_folder.closure(lock, ["d"])
-
-
 def test_another_wheel_than_the_lock_file_names_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(pyodide_folder, "CACHE", tmp_path)
     monkeypatch.setattr(pyodide_folder, "_official", lambda file: b"something else")
     with pytest.raises(SystemExit, match="is not what Pyodide's lock file names"):
-        pyodide_folder.wheel("a.whl", "0" * 64)
-
-
-def test_a_wheel_that_nobody_gives_is_named(tmp_path, monkeypatch):
-    def down(file):  # noqa: ARG001
-        raise OSError("no network")
-
-    monkeypatch.setattr(pyodide_folder, "CACHE", tmp_path)
-    monkeypatch.setattr(pyodide_folder, "_official", down)
-    monkeypatch.setattr(pyodide_folder, "_unpack_carrier", lambda: None)
-    with pytest.raises(SystemExit, match=r"a\.whl is missing"):
         pyodide_folder.wheel("a.whl", "0" * 64)
 
 
@@ -276,12 +230,6 @@ def test_figures_of_the_reader_are_shown_and_closed(cells):
     shown = [o for o in outputs if "image/png" in o.get("data", {})]
     assert len(shown) == 1
     assert cells("1")[1][0]["data"] == {"text/plain": "1"}
-
-
-def test_display_takes_html_and_whole_objects(cells):
-    _, outputs = cells("from IPython.display import HTML, display\ndisplay(HTML('<b>a</b>'), 3)")
-    assert outputs[0]["data"]["text/html"] == "<b>a</b>"
-    assert outputs[1]["data"] == {"text/plain": "3"}
 
 
 def test_imports_of_a_cell_are_known_before_it_runs(cells):

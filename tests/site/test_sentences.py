@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from sitefiles import ROOT, toc_files
 
 import ledger
 import source_html
@@ -18,16 +17,12 @@ ENTRIES = source_rows.read()
 CLAIMS = ledger.read()
 EVERY = [one for ones in ENTRIES.values() for one in ones]
 TEXTS = os.environ.get("POSENC_SOURCES")
+needs_texts = pytest.mark.skipif(not TEXTS, reason="the sources' texts are not in the repository")
 
 
 def test_every_sentence_has_a_row_or_a_kind():
     assert source_rows.unjudged(ENTRIES) == []
     assert all(("rows" in one) != ("kind" in one) for one in EVERY)
-
-
-def test_a_sentence_without_a_row_or_a_kind_is_named():
-    entries = {"B": [{"at": "1, 1.1", "words": "a b"}, {"at": "1, 1.2", "words": "c", "kind": "?"}]}
-    assert source_rows.unjudged(entries) == ["B 1, 1.1 (a b)", "B 1, 1.2 (c)"]
 
 
 def test_all_four_sources_are_there_and_no_place_twice():
@@ -49,17 +44,6 @@ def test_named_rows_are_in_the_ledger_and_of_the_same_source():
         assert {i[0] for one in ones for i in one.get("rows", [])} == {source}
 
 
-def test_an_unknown_row_is_named():
-    assert source_rows.unknown({"B": [{"rows": ["B1", "B99"]}]}, [{"id": "B1"}]) == ["B99"]
-
-
-def test_the_page_is_in_the_book_and_linked_from_the_ledger():
-    assert "book/sentences" in toc_files()
-    assert "](sentences)" in (ROOT / "book" / "claims.md").read_text(encoding="utf-8")
-    page = (ROOT / "book" / "sentences.md").read_text(encoding="utf-8")
-    assert re.findall(r"\{sentences\} (\w)", page) == list(FOUR)
-
-
 # --- what the page shows
 
 
@@ -68,21 +52,6 @@ def test_the_page_shows_each_sentence_and_each_row_of_a_source():
     html = source_html.listed(ENTRIES["F"], rows, lambda claim_id: f"<a>{claim_id}</a>")
     assert html.count("<tr><th scope=") == len(ENTRIES["F"]) + html.count("<details")
     assert set(re.findall(r"<a>(\w+)</a>", html)) >= {claim["id"] for claim in rows}
-
-
-def test_counts_add_up():
-    assert re.findall(r"\d+", source_html.coverage_text(EVERY)) == [
-        str(len(EVERY)),
-        str(sum("rows" in one for one in EVERY)),
-        str(sum("kind" in one for one in EVERY)),
-    ]
-    by_kind = map(int, re.findall(r"<td>(\d+)</td></tr>", source_html.kinds(ENTRIES)))
-    assert sum(by_kind) == sum("kind" in one for one in EVERY)
-
-
-def test_words_are_escaped():
-    html = source_html.listed([{"at": "1, 1.1", "words": "a < b", "kind": "definition"}], [], str)
-    assert "a &lt; b" in html
 
 
 # --- how a text is cut
@@ -106,7 +75,6 @@ def test_words_that_a_line_parted_are_whole_and_formulas_are_a_sign():
 
 
 def write_texts(folder: Path, text: str) -> None:
-    """Write four sources, First principles with the text given."""
     for names in sources.TEXTS.values():
         for name in names:
             (folder / name).write_text("", encoding="utf-8")
@@ -138,14 +106,14 @@ def test_a_changed_sentence_has_to_be_judged_again():
         source_rows.entry(now, [], {"at": now.at, "words": "Some words", "kind": "opinion"})
 
 
-@pytest.mark.skipif(not TEXTS, reason="the sources' texts are not in the repository")
+@needs_texts
 def test_the_file_is_what_the_texts_and_the_ledger_make_of_it():
     wanted = source_rows.text(source_rows.renewed(ENTRIES, Path(TEXTS), CLAIMS))
     stored = source_rows.FILE.read_text(encoding="utf-8")
     assert stored == wanted, "run `python tools/source_rows.py FOLDER`"
 
 
-@pytest.mark.skipif(not TEXTS, reason="the sources' texts are not in the repository")
+@needs_texts
 def test_no_sentence_is_lost():
     """First principles has no formulas set apart and no pages, so that nothing may be missing."""
     [text] = sources.read(Path(TEXTS), "B")
@@ -153,7 +121,7 @@ def test_no_sentence_is_lost():
     assert "".join(sources.bare(s.text) for s in cut) == sources.bare(text)
 
 
-@pytest.mark.skipif(not TEXTS, reason="the sources' texts are not in the repository")
+@needs_texts
 @pytest.mark.parametrize("source", FOUR)
 def test_words_to_search_for_stand_in_a_sentence_or_in_a_table(source):
     texts = [s.text for s in source_text.sentences(Path(TEXTS), source)]

@@ -2,16 +2,13 @@
 network. What stands in the decks is tested in `test_decks.py`."""
 
 import os
-import re
 
 import pytest
 from browsing import PATIENCE
 from bs4 import BeautifulSoup
-from fetching import without
-from sitefiles import ROOT
+from sitefiles import ROOT, without
 
 import decks
-import slides
 
 FOLDER = ROOT / "_build" / "slides"
 SIZE = {"width": 1280, "height": 720}
@@ -137,22 +134,3 @@ def test_the_speakers_view_opens_and_shows_the_notes(deck):
     page.evaluate("Reveal.slide(1)")
     said = page.locator("section.present aside.notes p").nth(1).text_content().split(".")[0]
     notes.get_by_text(said).wait_for()
-
-
-def test_the_contents_list_every_deck_by_its_title(monkeypatch, tmp_path):
-    monkeypatch.setattr(slides, "TARGET", tmp_path)
-    monkeypatch.setattr(slides.built_site, "title", str.upper)
-    slides.write_contents(["book/rotary"])
-    text = (tmp_path / "index.html").read_text("utf-8")
-    assert re.findall(r'<li><a href="([^"]+)">(.*?)</a>', text) == [
-        ("deck-rotary.html", "BOOK/ROTARY")
-    ]
-
-
-def test_an_unknown_chapter_is_named(monkeypatch):
-    parts = [("One", ["book/rotary", "book/schedules"]), ("Two", ["book/rotations"])]
-    monkeypatch.setattr(slides.built_site, "parts", lambda: parts)
-    assert slides.chosen("") == ["book/rotary", "book/rotations"]
-    assert slides.chosen("rotations") == ["book/rotations"]
-    with pytest.raises(ValueError, match=r"\['rotary', 'rotations'\], got \['schedules'\]"):
-        slides.chosen("rotary,schedules")

@@ -62,12 +62,6 @@ def test_a_page_without_solutions_stays_as_it_is():
     assert "Secret" not in student_edition.stripped(text)
 
 
-def test_an_edition_that_is_none_is_refused(monkeypatch):
-    monkeypatch.setenv("EDITION", "teacher")
-    with pytest.raises(ValueError, match="student or full, got 'teacher'"):
-        student_edition.edition()
-
-
 @pytest.fixture(scope="module")
 def built():
     if not (BUILT / "index.html").is_file():

@@ -1,30 +1,19 @@
-"""The page for teachers: its links lead somewhere, its minutes add up, its marks are marks."""
+"""The page for teachers, whose links lead somewhere and whose minutes add up, and the capstone."""
 
 import re
 from functools import cache
 
 import nbformat
 import pytest
-from sitefiles import ROOT, toc_files
+from course import capstone
+from sitefiles import ROOT, anchor, markdown, table, toc_files
 
 import quizzes
 
-TEXT = (ROOT / "book" / "teaching.md").read_text(encoding="utf-8")
+TEXT = markdown("book/teaching")
 LINKS = re.findall(r"\]\(([\w-]+)\.(ipynb|md)(?:#([\w-]+))?\)", TEXT)
 CELL = re.compile(r"\]\(([\w-]+)\.ipynb#([\w-]+)\), `(.+?)` \|$", re.MULTILINE)
 SESSION = 90  # minutes
-
-
-def rows(heading: str) -> list[list[str]]:
-    """Return the cells of the first table below a heading."""
-    below = re.split(rf"^#+ {re.escape(heading)}$", TEXT, flags=re.MULTILINE)[1]
-    table = re.search(r"(?:^\|.*\n)+", below, re.MULTILINE)[0].splitlines()[2:]
-    return [[cell.strip() for cell in row.strip("|").split("|")] for row in table]
-
-
-def anchor(heading: str) -> str:
-    """Return the anchor of a heading, as MyST makes it."""
-    return re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-")
 
 
 @cache
@@ -53,7 +42,7 @@ def test_every_link_leads_to_a_page_and_a_section_that_are_there():
 
 
 def test_every_misconception_names_a_cell():
-    beliefs = rows("What students often believe")
+    beliefs = table(TEXT, "What students often believe")
     assert len(beliefs) >= 12
     assert len(CELL.findall(TEXT)) == len(beliefs)
 
@@ -71,34 +60,28 @@ def test_every_chapter_of_the_book_has_needs_and_outcomes():
 
 
 def test_the_minutes_of_every_session_add_up():
-    assert sum(int(row[0]) for row in rows("One session")) == SESSION
+    assert sum(int(row[0]) for row in table(TEXT, "One session")) == SESSION
     for plan, weeks in {"Four weeks": 4, "Twelve weeks": 12}.items():
-        table = rows(plan)
-        assert [int(row[0]) for row in table] == list(range(1, weeks + 1))
-        assert [sum(map(int, row[2:6])) for row in table] == [SESSION] * weeks
+        weekly = table(TEXT, plan)
+        assert [int(row[0]) for row in weekly] == list(range(1, weeks + 1))
+        assert [sum(map(int, row[2:6])) for row in weekly] == [SESSION] * weeks
 
 
-def test_the_long_plan_leaves_out_no_chapter():
-    named = ", ".join(row[1] for row in rows("Twelve weeks")).lower()
-    short = {"a-fair-comparison": "fair-comparison", "the-benchmark": "benchmark"}
-    short |= {"rope": "rotary", "the-atlas": "atlas", "the-fourier-view": "fourier-view"}
-    short |= {"relative-and-hybrid-encodings": "relative-and-hybrid"}
-    short |= {"beyond-the-training-length": "beyond-training-length"}
-    short |= {"a-model-that-people-use": "real-model", "position-in-the-message": "in-the-message"}
-    short |= {"two-transformers-for-time-series": "time-series-transformers"}
-    short |= {"your-own-gpt": "your-gpt"}
-    slugs = {anchor(name) for name in named.split(", ")}
-    planned = {short.get(slug, slug) for slug in slugs}
-    quizzed = {path.stem for path in quizzes.FOLDER.glob("*.yml")}
-    assert quizzed - planned == {"datasets", "running-benchmarks"}
+# --- the capstone
+
+PROJECTS = re.split(r"^## ", markdown("book/capstone"), flags=re.MULTILINE)[2:5]
+SECTIONS = dict(zip(("stretch", "encoding", "claim"), PROJECTS, strict=True))
 
 
-def test_sample_answers_reach_from_full_marks_to_hardly_any():
-    marked = re.split(r"^## Marking.*$", TEXT, flags=re.MULTILINE)[1]
-    questions = re.split(r"^### ", marked, flags=re.MULTILINE)[1:]
-    assert len(questions) >= 5
-    for question in questions:
-        marks = [int(mark) for mark in re.findall(r"^\| (\d) of 4 \|", question, re.MULTILINE)]
-        assert marks == sorted(marks, reverse=True)
-        assert marks[0] == 4
-        assert marks[-1] <= 1 < marks[1] < 4
+def test_there_is_a_section_for_each_project():
+    assert SECTIONS.keys() == capstone.projects().keys()
+
+
+@pytest.mark.parametrize("key", SECTIONS)
+def test_a_rubric_is_the_one_that_is_handed_in_and_adds_up(key):
+    shown = table(SECTIONS[key], "What is marked")
+    assert {what: int(points) for what, points, *_ in shown} == capstone.projects()[key]["rubric"]
+    assert sum(int(points) for _, points, *_ in shown) == 20
+    for _, points, whole, half in shown:
+        assert whole
+        assert bool(half) == (int(points) > 1)

@@ -39,11 +39,6 @@ def test_it_holds_the_site_and_no_time(site, archive):
     assert not any(name.startswith("_cards/") for name in inside)
 
 
-def test_a_folder_that_is_no_site_is_refused_kindly(tmp_path):
-    with pytest.raises(ValueError, match="run `make book` first"):
-        site_zip.pack(tmp_path, tmp_path / "x.zip")
-
-
 @pytest.mark.browser
 def test_pages_read_from_the_unpacked_archive_with_the_network_down(browser, unpacked):
     window = Opened(browser, unpacked, size=DESKTOP, painted=False)
@@ -58,15 +53,4 @@ def test_pages_read_from_the_unpacked_archive_with_the_network_down(browser, unp
     assert window.messages == []
     window.page.goto((unpacked / "index.html").as_uri())
     window.page.wait_for_url("**/intro.html")
-    window.context.close()
-
-
-@pytest.mark.browser
-def test_search_finds_pages_without_a_network(browser, unpacked):
-    window = Opened(browser, unpacked, size=DESKTOP, painted=False)
-    window.page.goto(f"{(unpacked / 'search.html').as_uri()}?q=rotary")
-    window.page.wait_for_selector("#search-results li a")
-    links = window.page.locator("#search-results li a").evaluate_all("all => all.map(a => a.href)")
-    assert any("book/rotary.html" in link for link in links)
-    assert window.refused == []
     window.context.close()
