@@ -145,6 +145,7 @@ def test_one_page_is_built_with_another_sentence_in_a_copy(monkeypatch):
         "build-all-processor": 0.8,
         "build-one": 0.5,
         "build-one-processor": pytest.approx(0.8),
+        "build-nothing": 0.5,
     }
     assert seen[0] == before
     assert b"One more sentence." in seen[1]

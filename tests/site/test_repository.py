@@ -444,3 +444,14 @@ def test_how_it_was_made_is_a_draft_until_people_have_signed():
     signed = any("family-names" in author for author in authors)
     said = read("README.md").split("## How it was made")[1]
     assert signed is not ("draft" in said)
+
+
+def test_the_command_ends_with_what_it_made_and_how_to_publish_it(tmp_path, monkeypatch, capsys):
+    (tmp_path / "CHANGES.md").write_text("Changes\n")
+    for name, one in {"OUT": tmp_path, "ROOT": tmp_path.parent, "make": lambda *_: None}.items():
+        monkeypatch.setattr(release, name, one)
+    monkeypatch.setattr(sys, "argv", ["release.py", "--make", "9.8.7"])
+    release.main()
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].split() == ["8", "bytes", f"{tmp_path.name}/CHANGES.md"]
+    assert told[1].endswith(" v9.8.7")
