@@ -3,43 +3,31 @@
 import json
 import subprocess
 import sys
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from bs4 import BeautifulSoup
 
 from posenc_book.audit import ledger, rules
 from posenc_book.audit.claims import LOOK, MIME, SHOWN_MIME, claim, show, untestable
-
-
-class _Text(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.ids, self.text = [], ""
-
-    def handle_starttag(self, tag, attrs):  # noqa: ARG002
-        self.ids += [value for name, value in attrs if name == "id"]
-
-    def handle_data(self, data):
-        self.text += data
 
 
 def test_a_claim_that_holds_is_confirmed():
     assert claim("B1", holds=True, measured="1 of 1").verdict == "confirmed"
 
 
-def test_a_condition_turns_a_confirmation_into_a_conditional_one():
-    verdict = claim("B1", holds=True, measured="1 of 1", condition="for even widths")
-    assert verdict.verdict == "confirmed with a condition"
-
-
-@pytest.mark.parametrize("condition", ["", "what holds instead"])
-def test_a_claim_that_fails_is_refuted_with_or_without_a_condition(condition):
-    assert claim("B1", holds=False, measured="0 of 1", condition=condition).verdict == "refuted"
-
-
-def test_numpy_truth_values_are_accepted():
-    assert claim("B1", holds=np.bool_(False), measured="x").verdict == "refuted"
+@pytest.mark.parametrize(
+    ("holds", "condition", "verdict"),
+    [
+        (True, "for even widths", "confirmed with a condition"),
+        (False, "", "refuted"),
+        (False, "what holds instead", "refuted"),
+        (np.bool_(False), "", "refuted"),
+    ],
+)
+def test_a_condition_weakens_what_holds_and_saves_nothing_that_fails(holds, condition, verdict):
+    found = claim("B1", holds=holds, measured="1 of 1", condition=condition)
+    assert (found.verdict, found.condition) == (verdict, condition)
 
 
 def test_untestable_says_what_is_missing():
@@ -50,9 +38,8 @@ def test_untestable_says_what_is_missing():
 def test_every_form_of_the_output_tells_the_same():
     verdict = claim("B5", holds=False, measured="0 < 1 & 2", condition="an instead")
     bundle = verdict._repr_mimebundle_()
-    page = _Text()
-    page.feed(bundle["text/html"])
-    assert page.ids == ["claim-B5"]
+    page = BeautifulSoup(bundle["text/html"], "html.parser")
+    assert [tag["id"] for tag in page.find_all(id=True)] == ["claim-B5"]
     for part in ("B5", "refuted", "0 < 1 & 2", "an instead"):
         assert part in bundle["text/plain"]
         assert part in page.text
@@ -62,28 +49,6 @@ def test_every_form_of_the_output_tells_the_same():
         "measured": "0 < 1 & 2",
         "condition": "an instead",
     }
-
-
-@pytest.mark.parametrize(
-    ("arguments", "name"),
-    [
-        ({"id": "", "holds": True, "measured": "x"}, "id"),
-        ({"id": 5, "holds": True, "measured": "x"}, "id"),
-        ({"id": "B1", "holds": 1, "measured": "x"}, "holds"),
-        ({"id": "B1", "holds": None, "measured": "x"}, "holds"),
-        ({"id": "B1", "holds": np.ones(2, bool), "measured": "x"}, "holds"),
-        ({"id": "B1", "holds": True, "measured": " "}, "measured"),
-    ],
-)
-def test_bad_claims_are_refused_by_name(arguments, name):
-    with pytest.raises(ValueError, match=f"^{name} must"):
-        claim(**arguments)
-
-
-@pytest.mark.parametrize(("id", "reason", "name"), [("", "x", "id"), ("B1", "", "reason")])
-def test_bad_untestables_are_refused_by_name(id, reason, name):
-    with pytest.raises(ValueError, match=f"^{name} must"):
-        untestable(id, reason=reason)
 
 
 def test_a_slip_gives_the_corrected_form_and_is_not_refuted():
@@ -106,28 +71,36 @@ def test_a_rule_gives_any_of_the_six(outcome):
 def test_the_reason_of_a_rule_may_be_all_that_is_said():
     refuted = claim("B5", rule=rules.exact(False, "Position 0 maps to 0"))
     assert (refuted.measured, refuted.condition) == ("Counter-example: Position 0 maps to 0.", "")
-    open_ = claim("B5", rule=rules.untestable("The data are missing"))
-    assert (open_.measured, open_.condition) == ("", "The data are missing.")
+    assert claim("B5", rule=rules.untestable("No data")).condition == "No data."
 
 
 SLIP = rules.Decision(rules.Outcome.SLIP, "x")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "name"),
+    ("call", "name"),
     [
-        ({"holds": True, "measured": "x", "slip": "y"}, "slip"),
-        ({"holds": False, "measured": "x", "slip": " "}, "slip"),
-        ({"holds": False, "measured": "x", "slip": "y", "condition": "z"}, "condition"),
-        ({"rule": SLIP, "measured": "x", "holds": False}, "holds"),
-        ({"rule": SLIP, "measured": "x", "condition": "z"}, "condition"),
-        ({"rule": SLIP}, "measured"),
-        ({"rule": "refuted", "measured": "x"}, "rule"),
+        (lambda: claim("", holds=True, measured="x"), "id"),
+        (lambda: claim(5, holds=True, measured="x"), "id"),
+        (lambda: claim("B1", holds=1, measured="x"), "holds"),
+        (lambda: claim("B1", holds=np.ones(2, bool), measured="x"), "holds"),
+        (lambda: claim("B1", holds=True, measured=" "), "measured"),
+        (lambda: claim("B1", holds=True, measured="x", slip="y"), "slip"),
+        (lambda: claim("B1", holds=False, measured="x", slip=" "), "slip"),
+        (lambda: claim("B1", holds=False, measured="x", slip="y", condition="z"), "condition"),
+        (lambda: claim("B1", rule=SLIP, measured="x", holds=False), "holds"),
+        (lambda: claim("B1", rule=SLIP, measured="x", condition="z"), "condition"),
+        (lambda: claim("B1", rule=SLIP), "measured"),
+        (lambda: claim("B1", rule="refuted", measured="x"), "rule"),
+        (lambda: untestable("", reason="x"), "id"),
+        (lambda: untestable("B1", reason=""), "reason"),
+        (lambda: show(""), "id"),
+        (lambda: show("B99"), "id"),
     ],
 )
-def test_contradictory_claims_are_refused_by_name(arguments, name):
+def test_what_contradicts_itself_or_says_nothing_is_refused_by_name(call, name):
     with pytest.raises(ValueError, match=f"^{name} must"):
-        claim("B1", **arguments)
+        call()
 
 
 # --- verdicts shown again
@@ -136,13 +109,12 @@ def test_contradictory_claims_are_refused_by_name(arguments, name):
 def test_a_shown_verdict_says_what_the_ledger_says():
     row = ledger.row("B15")
     shown = show("B15")
-    page = _Text()
     bundle = shown._repr_mimebundle_()
-    page.feed(bundle["text/html"])
+    page = BeautifulSoup(bundle["text/html"], "html.parser")
     for part in ("B15", row["verdict"], row["claim"], row["place"], row["measured"]):
         assert part in page.text
         assert part in bundle["text/plain"]
-    assert page.ids == []  # the anchor belongs to the cell that decides
+    assert not page.find_all(id=True)  # the anchor belongs to the cell that decides
     assert MIME not in bundle  # or the ledger would find two verdicts
     assert bundle[SHOWN_MIME] == {"id": "B15"}
 
@@ -159,12 +131,6 @@ def test_a_statement_of_ours_is_marked_as_such():
     assert "A statement of ours" in show(ours)._repr_mimebundle_()["text/html"]
     assert "A statement of ours" in str(show(ours))
     assert "A statement of ours" not in str(show("B15"))
-
-
-@pytest.mark.parametrize("id", ["", "B99", 15])
-def test_what_the_ledger_does_not_hold_cannot_be_shown(id):
-    with pytest.raises(ValueError, match=r"^id must"):
-        show(id)
 
 
 def test_showing_needs_no_statistics_and_no_torch():

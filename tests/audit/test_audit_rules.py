@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,7 +22,6 @@ from posenc_book.audit.evidence import (
 from posenc_book.audit.rounding import Bounds, Truth, printed
 from posenc_book.audit.rules import Outcome, Slip, SlipKind, decide
 
-properties = settings(deadline=None, max_examples=100, derandomize=True)
 SETS = Units("data sets", 20, independent=True)
 GREATER = Claim(Direction.GREATER, margin=0.01)
 
@@ -60,19 +59,6 @@ SAME = evidence(0.001, 0.004)
 SMALL = evidence(0.005, 0.002)  # told apart from 0, and within the margin
 
 
-def test_six_outcomes_each_with_a_definition():
-    assert [str(o) for o in Outcome] == [
-        "confirmed",
-        "confirmed with a condition",
-        "slip",
-        "not reproduced",
-        "refuted",
-        "not testable here",
-    ]
-    assert set(rules.DEFINITIONS) == set(Outcome)
-    assert len(set(rules.DEFINITIONS.values())) == 6
-
-
 @pytest.mark.parametrize(
     ("direction", "shown", "outcome"),
     [
@@ -103,6 +89,7 @@ def test_what_is_claimed_against_what_is_shown(direction, shown, outcome):
     assert decision.outcome is outcome
     assert f"{shown.estimate:+.3g}" in decision.reason
     assert "20 data sets" in decision.reason
+    assert "Holm's correction for 3 tests: a family" in decision.reason
     assert decision.reason.endswith(".")
     assert decision.numbers["p_difference"] == shown.difference.value
 
@@ -118,23 +105,6 @@ def test_a_difference_that_may_lie_within_the_margin_does_not_refute_equality():
     assert decide(Claim("equal", margin=0.01), straddling).outcome is Outcome.UNTESTABLE
 
 
-def test_without_a_margin_nothing_is_equal_and_nothing_plainly_confirmed():
-    unnamed = Claim(Direction.GREATER, margin=0)
-    assert decide(unnamed, SAME).outcome is Outcome.UNTESTABLE
-    decision = decide(unnamed, UP)
-    assert decision.outcome is Outcome.CONDITION
-    assert "neither a margin nor a printed size" in decision.reason
-
-
-def test_low_power_weakens_both_sides_alike():
-    for power in (0.0, 0.5):
-        weak_up, weak_down = replace(UP, power=power), replace(DOWN, power=power)
-        assert decide(GREATER, weak_up).outcome is Outcome.CONDITION
-        assert decide(GREATER, weak_down).outcome is Outcome.NOT_REPRODUCED
-    assert "power is not known" in decide(GREATER, replace(UP, power=0.0)).reason
-    assert "power is 0.50" in decide(GREATER, replace(DOWN, power=0.5)).reason
-
-
 def test_power_for_a_larger_difference_than_asked_does_not_count():
     larger = replace(DOWN, power_for=0.03)
     assert decide(GREATER, larger).outcome is Outcome.NOT_REPRODUCED
@@ -144,67 +114,53 @@ def test_power_for_a_larger_difference_than_asked_does_not_count():
     assert decide(wide, replace(UP, power_for=0.05)).outcome is Outcome.CONDITION
 
 
-def test_equivalence_needs_no_power():
-    assert decide(GREATER, replace(SAME, power=0.0)).outcome is Outcome.REFUTED
-    assert decide(Claim("equal", 0.01), replace(SAME, power=0.0)).outcome is Outcome.CONFIRMED
+def saying(size, **how):
+    return replace(GREATER, printed=printed(size, **how))
 
 
-def test_other_conditions_than_the_sources():
-    elsewhere = {"reproduced": False, "conditions": "a small model."}
-    assert decide(GREATER, replace(UP, **elsewhere)).outcome is Outcome.CONDITION
-    for shown in (DOWN, SAME):
-        decision = decide(GREATER, replace(shown, **elsewhere))
-        assert decision.outcome is Outcome.NOT_REPRODUCED
-        assert "(a small model)." in decision.reason
+EQUAL, UNNAMED = Claim("equal", margin=0.01), Claim("greater", margin=0)
+ELSEWHERE = {"reproduced": False, "conditions": "a small model."}
+EDGE = replace(OPEN, low=-0.02, high=0.0249)
 
 
-def test_units_that_depend_on_each_other_decide_nothing():
-    windows = Units("windows", 4000, independent=False)
-    for shown in (UP, DOWN, SAME):
-        decision = decide(GREATER, replace(shown, units=windows))
-        assert decision.outcome is Outcome.UNTESTABLE
-        assert "windows are not independent" in decision.reason
-
-
-def test_a_printed_size_outside_our_interval():
-    large = replace(GREATER, printed=printed("0.12"))
-    assert decide(large, UP).outcome is Outcome.CONDITION
-    assert "the printed size" in decide(large, UP).reason
-    decision = decide(large, OPEN)
-    assert decision.outcome is Outcome.NOT_REPRODUCED
-    assert "our model and splits." in decision.reason
-    near = replace(GREATER, printed=printed("0.03"))
-    assert decide(near, OPEN).outcome is Outcome.UNTESTABLE  # 0.025 rounds to it
-    assert decide(replace(GREATER, printed=printed("0.05")), UP).outcome is Outcome.CONFIRMED
-
-
-def test_rounding_decides_whether_a_printed_size_is_outside():
-    interval = replace(OPEN, low=-0.02, high=0.0249)
-    assert decide(replace(GREATER, printed=printed("0.03")), interval).outcome is (
-        Outcome.NOT_REPRODUCED
-    )
-    assert decide(
-        replace(GREATER, printed=printed("0.03", rounding="either")), interval
-    ).outcome is (Outcome.NOT_REPRODUCED)
-    assert decide(replace(GREATER, printed=printed("0.02")), interval).outcome is (
-        Outcome.UNTESTABLE
-    )
-
-
-def test_test_and_interval_have_to_agree():
-    assert decide(GREATER, replace(UP, difference=one(0.2))).outcome is Outcome.UNTESTABLE
-    assert decide(GREATER, replace(UP, low=-0.001)).outcome is Outcome.UNTESTABLE
-    assert decide(GREATER, replace(SAME, equivalence=one(0.2))).outcome is Outcome.UNTESTABLE
-    assert decide(GREATER, replace(SAME, equivalence=None)).outcome is Outcome.UNTESTABLE
-    assert decide(GREATER, replace(SAME, high=0.011)).outcome is Outcome.UNTESTABLE
-    equal = Claim("equal", margin=0.01)
-    assert decide(equal, replace(UP, difference=one(0.2))).outcome is Outcome.UNTESTABLE
-
-
-def test_an_interval_that_covers_too_little_is_refused():
-    with pytest.raises(ValueError, match=r"level must be at least 1 - 2 alpha = 0\.9"):
-        decide(GREATER, replace(UP, level=0.5))
-    assert decide(GREATER, replace(UP, level=0.9)).outcome is Outcome.CONFIRMED
+@pytest.mark.parametrize(
+    ("claim", "shown", "outcome", "words"),
+    [
+        # without a margin nothing is equal, and nothing plainly confirmed
+        (UNNAMED, SAME, Outcome.UNTESTABLE, ""),
+        (UNNAMED, UP, Outcome.CONDITION, "neither a margin nor a printed size"),
+        # low power weakens both sides alike, and equivalence needs none
+        (GREATER, replace(UP, power=0.0), Outcome.CONDITION, "power is not known"),
+        (GREATER, replace(UP, power=0.5), Outcome.CONDITION, "power is 0.50"),
+        (GREATER, replace(DOWN, power=0.0), Outcome.NOT_REPRODUCED, "power is not known"),
+        (GREATER, replace(DOWN, power=0.5), Outcome.NOT_REPRODUCED, "power is 0.50"),
+        (GREATER, replace(SAME, power=0.0), Outcome.REFUTED, ""),
+        (EQUAL, replace(SAME, power=0.0), Outcome.CONFIRMED, ""),
+        # under other conditions than the source's nothing is refuted or plainly confirmed
+        (GREATER, replace(UP, **ELSEWHERE), Outcome.CONDITION, ""),
+        (GREATER, replace(DOWN, **ELSEWHERE), Outcome.NOT_REPRODUCED, "(a small model)."),
+        (GREATER, replace(SAME, **ELSEWHERE), Outcome.NOT_REPRODUCED, "(a small model)."),
+        # a printed size counts where all that rounds to it lies outside our interval
+        (saying("0.12"), UP, Outcome.CONDITION, "the printed size"),
+        (saying("0.12"), OPEN, Outcome.NOT_REPRODUCED, "our model and splits."),
+        (saying("0.03"), OPEN, Outcome.UNTESTABLE, ""),  # 0.025 rounds to it
+        (saying("0.05"), UP, Outcome.CONFIRMED, ""),
+        (saying("0.03"), EDGE, Outcome.NOT_REPRODUCED, ""),
+        (saying("0.03", rounding="either"), EDGE, Outcome.NOT_REPRODUCED, ""),
+        (saying("0.02"), EDGE, Outcome.UNTESTABLE, ""),
+        # test and interval have to agree
+        (GREATER, replace(UP, difference=one(0.2)), Outcome.UNTESTABLE, ""),
+        (EQUAL, replace(UP, difference=one(0.2)), Outcome.UNTESTABLE, ""),
+        (GREATER, replace(UP, low=-0.001), Outcome.UNTESTABLE, ""),
+        (GREATER, replace(SAME, equivalence=one(0.2)), Outcome.UNTESTABLE, ""),
+        (GREATER, replace(SAME, equivalence=None), Outcome.UNTESTABLE, ""),
+        (GREATER, replace(SAME, high=0.011), Outcome.UNTESTABLE, ""),
+    ],
+)
+def test_what_else_a_verdict_depends_on(claim, shown, outcome, words):
+    decision = decide(claim, shown)
+    assert decision.outcome is outcome
+    assert words in decision.reason
 
 
 # --- what holds for all evidence ---------------------------------------------------------------
@@ -236,13 +192,11 @@ claims = st.builds(
 )
 
 
-@properties
 @given(claims, all_evidence())
 def test_mirroring_claim_and_data_changes_nothing(claim, shown):
     assert decide(claim, shown).outcome is decide(claim.mirrored(), shown.mirrored()).outcome
 
 
-@properties
 @given(all_evidence(), st.sampled_from([0.01, 0.03]))
 def test_what_confirms_a_claim_refutes_its_opposite(shown, margin):
     shown = replace(shown, reproduced=True, units=SETS, power=0.95, power_for=0.01)
@@ -255,7 +209,6 @@ def test_what_confirms_a_claim_refutes_its_opposite(shown, margin):
     assert (greater is Outcome.UNTESTABLE) == (less is Outcome.UNTESTABLE)
 
 
-@properties
 @given(claims, all_evidence())
 def test_a_null_result_never_refutes(claim, shown):
     """Neither told apart from 0 nor shown equal: whatever the power, nothing is refuted."""
@@ -265,41 +218,19 @@ def test_a_null_result_never_refutes(claim, shown):
         assert decide(claim, shown).outcome in (Outcome.UNTESTABLE, Outcome.NOT_REPRODUCED)
 
 
-@properties
-@given(claims, all_evidence())
-def test_without_power_only_equivalence_refutes(claim, shown):
-    decision = decide(claim, replace(shown, power=0.5))
-    if decision.outcome is Outcome.REFUTED:
-        assert shows(shown, claim.margin).equal
-
-
-@properties
 @given(claims, all_evidence())
 def test_refuting_needs_the_sources_conditions_and_independent_units(claim, shown):
-    for changes in ({"reproduced": False}, {"units": replace(SETS, independent=False)}):
-        outcome = decide(claim, replace(shown, **changes)).outcome
-        assert outcome not in (Outcome.REFUTED, Outcome.CONFIRMED, Outcome.SLIP)
+    elsewhere = decide(claim, replace(shown, reproduced=False)).outcome
+    assert elsewhere not in (Outcome.REFUTED, Outcome.CONFIRMED, Outcome.SLIP)
+    dependent = decide(claim, replace(shown, units=replace(SETS, independent=False)))
+    assert dependent.outcome is Outcome.UNTESTABLE
+    assert "data sets are not independent" in dependent.reason
 
 
 STRENGTH = [Outcome.REFUTED, Outcome.NOT_REPRODUCED, Outcome.UNTESTABLE]
 STRENGTH += [Outcome.CONDITION, Outcome.CONFIRMED]
 
 
-@properties
-@given(all_evidence(), sizes.filter(lambda s: s >= 0))
-def test_a_higher_estimate_never_turns_a_claim_of_greater_down(shown, shift):
-    """Moved up with its p-value, evidence in favour stays in favour."""
-    shown = replace(shown, equivalence=None, power=0.9, power_for=0.01)
-    half = shown.high - shown.estimate
-    higher = evidence(shown.estimate + shift, half, units=shown.units, equivalence=None)
-    higher = replace(higher, reproduced=shown.reproduced)
-    lower = evidence(shown.estimate, half, units=shown.units, equivalence=None)
-    lower = replace(lower, reproduced=shown.reproduced)
-    before, after = decide(GREATER, lower).outcome, decide(GREATER, higher).outcome
-    assert STRENGTH.index(after) >= STRENGTH.index(before)
-
-
-@properties
 @given(claims, all_evidence(), st.floats(0, 1))
 def test_a_smaller_p_value_never_makes_a_verdict_weaker(claim, shown, p):
     """The more is shown, the further the verdict from "not testable here", to the same side."""
@@ -310,7 +241,6 @@ def test_a_smaller_p_value_never_makes_a_verdict_weaker(claim, shown, p):
         assert after is before
 
 
-@properties
 @given(claims, all_evidence())
 def test_more_power_never_makes_a_verdict_weaker(claim, shown):
     before = decide(claim, replace(shown, power=0.2)).outcome
@@ -319,12 +249,6 @@ def test_more_power_never_makes_a_verdict_weaker(claim, shown):
     distance = [STRENGTH.index(o) - middle for o in (before, after)]
     assert abs(distance[1]) >= abs(distance[0])
     assert distance[0] * distance[1] >= 0
-
-
-@properties
-@given(claims, all_evidence())
-def test_empirical_evidence_never_makes_a_slip(claim, shown):
-    assert decide(claim, shown).outcome is not Outcome.SLIP
 
 
 # --- exact statements --------------------------------------------------------------------------
@@ -338,34 +262,12 @@ def test_exact_statements():
     failing = rules.exact(False, "Rows 0 and 512 are equal")
     assert failing.outcome is Outcome.REFUTED
     assert str(failing) == "refuted: Counter-example: Rows 0 and 512 are equal."
-
-
-@pytest.mark.parametrize("kind", list(SlipKind))
-def test_a_slip_gives_the_corrected_form(kind):
-    slip = Slip(kind, "0 is included")
-    decision = rules.exact(False, "Position 0 maps to 0", slip=slip)
-    assert decision.outcome is Outcome.SLIP
-    assert kind.value in decision.reason
-    assert decision.reason.endswith("corrected: 0 is included.")
-
-
-@properties
-@given(st.lists(st.sampled_from(list(Outcome)), max_size=30))
-def test_slips_never_count_as_refuted(outcomes):
-    counts = rules.tally(outcomes)
-    assert counts[Outcome.REFUTED] == sum(o is Outcome.REFUTED for o in outcomes)
-    slip = rules.exact(False, "x", slip=Slip(SlipKind.COUNT, "y"))
-    more = rules.tally([*outcomes, slip])
-    assert more[Outcome.REFUTED] == counts[Outcome.REFUTED]
-    assert more[Outcome.SLIP] == counts[Outcome.SLIP] + 1
-    assert sum(counts.values()) == len(outcomes)
-    assert list(counts) == list(Outcome)
-
-
-def test_what_is_missing_is_said():
-    assert rules.untestable("The data are not public").outcome is Outcome.UNTESTABLE
-    with pytest.raises(ValueError, match="missing must say something"):
-        rules.untestable(" ")
+    slip = rules.exact(False, "x", slip=Slip(SlipKind.COUNT, "the sum is 1"))
+    assert slip.outcome is Outcome.SLIP
+    assert slip.reason.endswith("corrected: the sum is 1.")
+    counts = rules.tally([Outcome.REFUTED, slip, slip])
+    assert (counts[Outcome.REFUTED], counts[Outcome.SLIP]) == (1, 2)
+    assert list(counts) == list(Outcome) == list(rules.DEFINITIONS)
 
 
 # --- printed words and figures -----------------------------------------------------------------
@@ -401,19 +303,6 @@ def test_words_name_the_readings_that_decide():
         rules.words(ALWAYS, "x", scope="most")
 
 
-@properties
-@given(st.lists(st.sampled_from(list(Truth)), min_size=1, max_size=4))
-def test_words_and_their_mirror_image_are_judged_by_one_rule(readings):
-    named = {f"reading {i}": t for i, t in enumerate(readings)}
-    mirrored = {name: ~t for name, t in named.items()}
-    outcome, other = rules.words(named, "x").outcome, rules.words(mirrored, "x").outcome
-    assert (outcome is Outcome.CONFIRMED) == (other is Outcome.REFUTED)
-    if set(readings) >= {ALWAYS, NEVER}:
-        assert outcome is other is Outcome.CONDITION
-    if set(readings) == {UNDECIDED}:
-        assert outcome is other is Outcome.UNTESTABLE
-
-
 def test_a_printed_figure_computed_anew():
     total = printed("0.33") + printed("0.33") + printed("0.33")
     assert rules.figure(printed("1.00"), total, found="The sum").outcome is Outcome.CONFIRMED
@@ -440,14 +329,8 @@ def test_a_printed_figure_computed_anew():
     ],
 )
 def test_a_printed_figure_against_a_measurement(low, high, reproduced, outcome):
-    decision = rules.measured_figure(
-        printed("0.83"),
-        low,
-        high,
-        tolerance=0.02,
-        conditions="five seeds",
-        reproduced=reproduced,
-    )
+    conditions = {"tolerance": 0.02, "conditions": "five seeds", "reproduced": reproduced}
+    decision = rules.measured_figure(printed("0.83"), low, high, **conditions)
     assert decision.outcome is outcome
     assert decision.numbers["printed_low"] == 0.825
 
@@ -464,26 +347,24 @@ def test_holm_over_a_named_family():
         correct("none", {})
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"low": 0.06}, "must rise"),
-        ({"estimate": float("nan")}, "estimate must be finite"),
-        ({"conditions": ""}, "conditions must say something"),
-        ({"reproduced": "yes"}, "reproduced must be True or False"),
-        ({"power": 1.2}, "power must lie in"),
-        ({"power_for": -1.0}, "power_for must be"),
-        ({"level": 1.0}, "level must be a probability"),
-    ],
-)
-def test_bad_evidence_is_named(change, message):
-    with pytest.raises(ValueError, match=message):
-        replace(UP, **change)
+COUNT = Slip(SlipKind.COUNT, "y")
+
+
+def measure(**changes):
+    right = {"tolerance": 1, "conditions": "c", "reproduced": True}
+    return rules.measured_figure(Bounds(0, 1), 0, 9, **{**right, **changes})
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (lambda: replace(UP, low=0.06), "must rise"),
+        (lambda: replace(UP, estimate=float("nan")), "estimate must be finite"),
+        (lambda: replace(UP, conditions=""), "conditions must say something"),
+        (lambda: replace(UP, reproduced="yes"), "reproduced must be True or False"),
+        (lambda: replace(UP, power=1.2), "power must lie in"),
+        (lambda: replace(UP, power_for=-1.0), "power_for must be"),
+        (lambda: replace(UP, level=1.0), "level must be a probability"),
         (lambda: Claim("upwards", 0.01), "direction must be one of greater, less, equal, none"),
         (lambda: Claim("greater", -0.01), "margin must be"),
         (lambda: Units("", 3, independent=True), "name must say"),
@@ -494,48 +375,19 @@ def test_bad_evidence_is_named(change, message):
         (lambda: Corrected(0.5, "f", 0), "size must be"),
         (lambda: Slip("a thought", "x"), "kind must be one of an index, a symbol"),
         (lambda: Slip(SlipKind.COUNT, ""), "corrected must say something"),
+        (lambda: rules.untestable(" "), "missing must say something"),
         (lambda: rules.exact("yes", "x"), "holds must be True or False"),
         (lambda: rules.exact(True, ""), "found must say something"),
-        (
-            lambda: rules.exact(True, "x", slip=Slip(SlipKind.COUNT, "y")),
-            "slip must be left out",
-        ),
-        (
-            lambda: rules.exact(False, "x", condition="under y"),
-            "condition must be left out where the statement fails even under it, got 'under y'",
-        ),
-        (
-            lambda: rules.exact(False, "x", condition="y", slip=Slip(SlipKind.COUNT, "z")),
-            "condition must be left out",
-        ),
-        (
-            lambda: rules.measured_figure(
-                Bounds(0, 1), 0, 1, tolerance=0, conditions="c", reproduced=True
-            ),
-            "tolerance must be",
-        ),
-        *(
-            (
-                lambda low=low: rules.measured_figure(
-                    Bounds(0, 1), low, 9, tolerance=1, conditions="c", reproduced="nonsense"
-                ),
-                "reproduced must be True or False, got 'nonsense'",
-            )
-            for low in (0, 5)  # too wide, and apart
-        ),
+        (lambda: rules.exact(True, "x", slip=COUNT), "slip must be left out"),
+        (lambda: rules.exact(False, "x", condition="under y"), "left out where .*, got 'under y'"),
+        (lambda: rules.exact(False, "x", condition="y", slip=COUNT), "condition must be left out"),
+        (lambda: measure(tolerance=0), "tolerance must be"),
+        (lambda: measure(reproduced="no"), "reproduced must be True or False, got 'no'"),
         (lambda: decide(GREATER, UP, alpha=2), "alpha must be a probability"),
         (lambda: decide(GREATER, UP, least_power=1), "least_power must be a probability"),
+        (lambda: decide(GREATER, replace(UP, level=0.5)), r"must be at least 1 - 2 alpha = 0\.9"),
     ],
 )
 def test_bad_arguments_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
-
-
-@pytest.mark.parametrize("direction", list(Direction))
-@pytest.mark.parametrize("shown", [UP, DOWN, OPEN, SAME, SMALL])
-def test_the_family_of_tests_is_named_in_every_reason(direction, shown):
-    reason = decide(Claim(direction, 0.01), shown).reason
-    assert "Holm's correction for 3 tests: a family" in reason
-    single = replace(shown, difference=Corrected(shown.difference.value, "one question", 1))
-    assert "the only test: one question" in decide(Claim(direction, 0.01), single).reason

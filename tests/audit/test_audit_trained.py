@@ -78,11 +78,14 @@ judged = pytest.mark.parametrize(
 
 
 @judged
-def test_more_accurate_is_judged_against_fixed_and_learned(gain, noise, outcome):
+@pytest.mark.parametrize(
+    ("judge", "better"), [(trained.accuracy, ("tupe", "sine_spe")), (trained.fourier, ("dft",))]
+)
+def test_more_accurate_is_judged_against_the_others(judge, better, gain, noise, outcome):
     def effect(i, name):
-        return nothing(i, name) + gain * (name in ("tupe", "sine_spe"))
+        return nothing(i, name) + gain * (name in better)
 
-    assert trained.accuracy(grids(effect, noise=noise)).outcome is outcome
+    assert judge(grids(effect, noise=noise)).outcome is outcome
 
 
 @judged
@@ -96,14 +99,6 @@ def test_each_method_is_judged_by_itself_against_the_sinusoid(gain, noise, outco
     assert [found[name].outcome for name in names] == [equal, outcome]
     assert "Holm's correction for 4 tests" in found["tape"].reason
     assert all(tokens in found["tape"].reason for tokens in trained.TOKENS.values())
-
-
-@judged
-def test_the_fourier_encoding_is_judged_against_the_original_one(gain, noise, outcome):
-    def effect(i, name):
-        return nothing(i, name) + gain * (name == "dft")
-
-    assert trained.fourier(grids(effect, noise=noise)).outcome is outcome
 
 
 @judged

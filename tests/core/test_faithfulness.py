@@ -7,12 +7,11 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from posenc import faithfulness, frequencies, tables
 
-properties = settings(deadline=None, max_examples=40, derandomize=True)
 seeds = st.integers(0, 10**6)
 
 
@@ -20,18 +19,13 @@ def random_table(n, d, seed=0):
     return np.random.default_rng(seed).standard_normal((n, d))
 
 
-def distance(a, b):
-    return math.sqrt(math.fsum((x - y) ** 2 for x, y in zip(a, b, strict=True)))
-
-
 # -- separation, Gram matrix, rank, condition --
 
 
 @given(st.integers(2, 12), st.integers(1, 6), seeds)
-@properties
 def test_separation_equals_a_double_loop(n, d, seed):
     table = random_table(n, d, seed)
-    expected = min(distance(table[i], table[j]) for i in range(n) for j in range(i))
+    expected = min(math.dist(table[i], table[j]) for i in range(n) for j in range(i))
     assert faithfulness.separation(table) == pytest.approx(expected, rel=1e-12)
 
 
@@ -41,10 +35,6 @@ def test_separation_across_blocks(monkeypatch):
     for pairs in (1, 100, 333):
         monkeypatch.setattr(faithfulness.blocks, "_BLOCK_PAIRS", pairs)
         assert faithfulness.separation(table) == expected
-
-
-def test_separation_of_the_dft_encoding_is_that_of_one_hot_vectors():
-    assert faithfulness.separation(tables.dft(30, 30)) == pytest.approx(math.sqrt(2), rel=1e-14)
 
 
 def test_gram_holds_all_dot_products():
@@ -66,17 +56,6 @@ def test_numerical_rank_counts_above_the_threshold():
     assert faithfulness.numerical_rank(np.zeros((0, 3))) == 0
 
 
-@pytest.mark.parametrize("values", [[1.0], [8.0, 4.0, 0.5], [3.0, 3.0]])
-def test_condition_number_of_known_singular_values(values):
-    n = len(values)
-    left, right = (np.linalg.qr(random_table(n + k, n, k))[0] for k in (3, 5))
-    table = left @ np.diag(values) @ right.T
-    # The table has rank n; its square part alone has exactly these singular values.
-    square = left[:, :n] @ np.diag(values)
-    assert faithfulness.condition_number(square) == pytest.approx(max(values) / min(values))
-    assert faithfulness.condition_number(table) > 1e12
-
-
 def test_condition_number_of_special_tables():
     assert faithfulness.condition_number(tables.dft(20, 20)) == pytest.approx(1, rel=1e-13)
     assert faithfulness.condition_number(np.diag([2.0, 0.0])) == math.inf
@@ -92,7 +71,6 @@ def test_condition_number_of_special_tables():
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=2), max_size=12))
-@properties
 def test_first_collision_equals_a_double_loop(rows):
     pairs = [(i, j) for j in range(len(rows)) for i in range(j) if rows[i] == rows[j]]
     expected = min(pairs, key=lambda pair: (pair[1], pair[0]), default=None)
@@ -108,25 +86,14 @@ def test_collisions_are_exact():
     assert faithfulness.is_injective([[1e-200], [2e-200]])
 
 
-def test_dft_alias_collides_after_d_positions_and_not_before():
-    assert faithfulness.is_injective(tables.dft(8, 8))
-    assert faithfulness.first_collision(tables.dft(20, 8, overflow="alias")) == (0, 8)
-
-
 # -- scale --
 
 
 @given(st.integers(1, 9), st.integers(1, 6), seeds)
-@properties
 def test_rms_norm_equals_a_loop(n, d, seed):
     table = random_table(n, d, seed)
     expected = math.sqrt(math.fsum(x * x for row in table for x in row) / n)
     assert faithfulness.rms_norm(table) == pytest.approx(expected, rel=1e-13)
-
-
-def test_rms_norm_of_the_library_tables():
-    assert faithfulness.rms_norm(tables.sinusoidal(50, 32)) == pytest.approx(4, rel=1e-14)
-    assert faithfulness.rms_norm(tables.dft(50, 64)) == pytest.approx(1, rel=1e-14)
 
 
 def test_unit_rows_keep_directions():
@@ -142,10 +109,9 @@ def test_unit_rows_keep_directions():
 
 
 @given(st.integers(1, 9), st.integers(1, 5), st.integers(0, 7), seeds)
-@properties
 def test_decode_equals_a_double_loop(n, d, n_noisy, seed):
     table, noisy = random_table(n, d, seed), random_table(n_noisy, d, seed + 1)
-    expected = [min(range(n), key=lambda t, row=row: distance(table[t], row)) for row in noisy]
+    expected = [min(range(n), key=lambda t, row=row: math.dist(table[t], row)) for row in noisy]
     assert faithfulness.decode(table, noisy).tolist() == expected
 
 
@@ -167,7 +133,7 @@ def test_decoding_error_equals_its_definition():
     for _ in range(n_trials):
         for t, z in enumerate(rng.standard_normal((12, 6))):
             noisy = table[t] + scale * z
-            found = min(range(12), key=lambda s, noisy=noisy: distance(table[s], noisy))
+            found = min(range(12), key=lambda s, noisy=noisy: math.dist(table[s], noisy))
             wrong, far = wrong + (found != t), far + abs(found - t)
     result = faithfulness.decoding_error(table, noise, n_trials, seed=3)
     assert wrong > 5  # the case is not trivial
@@ -175,24 +141,9 @@ def test_decoding_error_equals_its_definition():
     assert result.mean_distance == pytest.approx(far / 48, rel=1e-14)
 
 
-def test_decoding_error_of_two_points_is_the_gaussian_tail():
-    """Rows +1 and -1: an error needs a normal number above 1 / noise."""
-    n_trials, noise = 20_000, 0.8
-    rate = faithfulness.decoding_error([[1.0], [-1.0]], noise, n_trials).error_rate
-    expected = 0.5 * math.erfc(1 / (noise * math.sqrt(2)))
-    deviation = math.sqrt(expected * (1 - expected) / (2 * n_trials))
-    assert abs(rate - expected) < 4 * deviation
-
-
-def test_decoding_error_at_the_ends_of_the_scale():
-    table = tables.dft(16, 16)
-    assert faithfulness.decoding_error(table, 0.0) == (0, 0)
-    # With endless noise all 16 positions are equally likely.
-    assert faithfulness.decoding_error(table, 1e6, 400).error_rate == pytest.approx(
-        15 / 16, abs=0.02
-    )
-    collided = np.zeros((4, 2))
-    assert faithfulness.decoding_error(collided, 0.0) == (0.75, 1.5)
+def test_without_noise_only_equal_rows_are_confused():
+    assert faithfulness.decoding_error(tables.dft(16, 16), 0.0) == (0, 0)
+    assert faithfulness.decoding_error(np.zeros((4, 2)), 0.0) == (0.75, 1.5)
 
 
 def test_decoding_error_does_not_depend_on_scale_and_repeats():
@@ -242,22 +193,6 @@ def test_round_to_bfloat16_takes_the_nearest_neighbour_and_even_on_ties():
         assert rounded == expected, x
 
 
-def test_round_to_keeps_shape_and_argument():
-    table = tables.sinusoidal(7, 4)
-    copy = table.copy()
-    rounded = faithfulness.round_to(table, "bfloat16")
-    np.testing.assert_array_equal(table, copy)
-    assert rounded.shape == (7, 4)
-    assert rounded.dtype == np.float64
-    np.testing.assert_array_equal(faithfulness.round_to(rounded, "bfloat16"), rounded)
-    assert np.abs(rounded - table).max() <= 2**-9
-
-
-def test_round_to_float64_is_the_identity_even_for_subnormals():
-    values = np.array([5e-324, -2.3e-308, np.finfo(float).max, 1 / 3])
-    np.testing.assert_array_equal(faithfulness.round_to(values, "float64"), values)
-
-
 # -- returns --
 
 
@@ -265,7 +200,7 @@ def test_round_to_float64_is_the_identity_even_for_subnormals():
 def test_return_distances_equal_those_of_the_table(d_model):
     omega = frequencies.geometric(d_model)
     table = tables.encode(np.arange(500), omega)
-    expected = [distance(row, table[0]) for row in table]
+    expected = [math.dist(row, table[0]) for row in table]
     np.testing.assert_allclose(
         faithfulness.return_distances(omega, 500), expected, rtol=0, atol=1e-12
     )
@@ -285,101 +220,7 @@ def test_nearest_return_equals_a_loop():
     omega = frequencies.geometric(4)
     table = tables.encode(np.arange(1000), omega)
     for after in (0, 3, 50):
-        position = min(range(after + 1, 1000), key=lambda t: distance(table[t], table[0]))
+        position = min(range(after + 1, 1000), key=lambda t: math.dist(table[t], table[0]))
         found = faithfulness.nearest_return(omega, 1000, after=after)
         assert found.position == position
-        assert found.distance == pytest.approx(distance(table[position], table[0]), abs=1e-12)
-
-
-def test_one_wave_of_frequency_one_comes_nearest_at_the_convergents_of_two_pi():
-    """44 / 7 and 710 / 113 approximate 2 pi: the returns up to 100 and up to 1000."""
-    assert faithfulness.nearest_return([1.0], 100).position == 44
-    assert faithfulness.nearest_return([1.0], 1000).position == 710
-
-
-def test_harmonic_frequencies_return_for_good():
-    found = faithfulness.nearest_return(frequencies.harmonic(16), 20)
-    assert found.position == 16
-    assert found.distance < 1e-13
-
-
-# -- errors --
-
-OF_A_TABLE = [
-    faithfulness.separation,
-    faithfulness.gram,
-    faithfulness.numerical_rank,
-    faithfulness.condition_number,
-    faithfulness.first_collision,
-    faithfulness.is_injective,
-    faithfulness.rms_norm,
-    faithfulness.unit_rows,
-    lambda table: faithfulness.decode(table, [[1.0]]),
-    lambda table: faithfulness.decoding_error(table, 0.1),
-]
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ([1.0, 2.0], r"table must have 2 axes, got 1 \(shape \(2,\)\)"),
-        ([[1.0, math.nan]], r"table must be finite, got nan at index \(0, 1\)"),
-        ([[math.inf]], "table must be finite, got inf"),
-        ([[1j]], "table must hold real numbers, got dtype complex128"),
-    ],
-)
-def test_bad_tables_are_named(bad, message):
-    for function in OF_A_TABLE:
-        with pytest.raises(ValueError, match=message):
-            function(bad)
-
-
-ROW = [[1.0, 2.0]]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: faithfulness.separation(ROW), r"table must have at least 2 rows, got .*\(1, 2\)"),
-        (lambda: faithfulness.rms_norm(np.zeros((0, 2))), r"table .* 1 rows, got shape \(0, 2\)"),
-        (lambda: faithfulness.condition_number(np.zeros((2, 0))), r"table .* 1 column, .*\(2, 0\)"),
-        (
-            lambda: faithfulness.decoding_error(np.zeros((2, 0)), 1.0),
-            r"table .* 1 column, .*\(2, 0\)",
-        ),
-        (lambda: faithfulness.unit_rows([[1.0], [0.0]]), "table .* no row of zeros .* position 1"),
-        (lambda: faithfulness.numerical_rank(ROW, 0.0), "rtol must be .* above 0, got 0.0"),
-        (lambda: faithfulness.numerical_rank(ROW, math.nan), "rtol must be .* above 0, got nan"),
-        (lambda: faithfulness.decode(np.zeros((0, 2)), ROW), r"table .* got shape \(0, 2\)"),
-        (
-            lambda: faithfulness.decode(ROW, [[1.0]]),
-            r"noisy_rows .* as the table, 2, got .*\(1, 1\)",
-        ),
-        (lambda: faithfulness.decode(ROW, [[[1.0, 2.0]]]), r"noisy_rows .* got shape \(1, 1, 2\)"),
-        (lambda: faithfulness.decode(ROW, [[1.0, math.nan]]), "noisy_rows must be finite, got nan"),
-        (lambda: faithfulness.decode(ROW, [[1.0, 2.0], [1.0]]), "noisy_rows must be an array"),
-        (lambda: faithfulness.decoding_error(ROW, -0.5), "noise must be .* at least 0, got -0.5"),
-        (
-            lambda: faithfulness.decoding_error(ROW, math.inf),
-            "noise must be .* at least 0, got inf",
-        ),
-        (lambda: faithfulness.decoding_error(ROW, True), "noise must be .* at least 0, got True"),
-        (lambda: faithfulness.decoding_error(ROW, 1.0, 0), "n_trials must be .* least 1, got 0"),
-        (lambda: faithfulness.decoding_error(ROW, 1.0, seed=-1), "seed must be .* 0, got -1"),
-        (lambda: faithfulness.round_to(ROW, "float8"), "precision must be one of .* got 'float8'"),
-        (lambda: faithfulness.round_to(ROW, "bfloat"), "precision .* did you mean 'bfloat16'"),
-        (lambda: faithfulness.round_to([1e5], "float16"), "table .* float16, at most 65504, got 1"),
-        (lambda: faithfulness.round_to([65520.0], "float16"), "table must fit into float16"),
-        (lambda: faithfulness.round_to([1e39], "bfloat16"), "table must fit into bfloat16"),
-        (lambda: faithfulness.round_to([math.nan], "float32"), "table must be finite, got nan"),
-        (lambda: faithfulness.return_distances([math.nan], 3), "frequencies must be finite"),
-        (lambda: faithfulness.return_distances([1.0], -1), "n_positions must be .* got -1"),
-        (lambda: faithfulness.nearest_return([[1.0]], 3), "frequencies must have 1 axes, got 2"),
-        (lambda: faithfulness.nearest_return([1.0], 1), "n_positions must be .* = 2 .* got 1"),
-        (lambda: faithfulness.nearest_return([1.0], 5, after=4), "n_positions .* = 6 .* got 5"),
-        (lambda: faithfulness.nearest_return([1.0], 5, after=-1), "after must be .* got -1"),
-    ],
-)
-def test_errors_name_argument_and_value(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+        assert found.distance == pytest.approx(math.dist(table[position], table[0]), abs=1e-12)

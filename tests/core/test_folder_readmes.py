@@ -43,17 +43,6 @@ def test_each_house_and_each_of_its_folders_has_one():
     assert len(folders) > 50
 
 
-def test_lines_are_the_first_sentences_of_the_files(small):
-    assert (small / "peers/README.md").read_text() == (
-        "# `peers`\n\n<!-- files -->\nWhom we compare with.\n\n| file | holds |\n|---|---|\n"
-        "| [`draw.js`](draw.js) | Draws \\<x> the waves |\n"
-        "| `*.json` | Plans |\n"
-        "| [`waves.py`](waves.py) | Waves of others (Idé et al. 2024) \\| ours |\n\n"
-        "<!-- /files -->\n"
-    )
-    assert not folder_readmes.old(small)
-
-
 def test_a_file_that_comes_goes_or_says_otherwise_makes_its_readme_old(small):
     (small / "peers/waves.py").write_text('"""Tides."""\n')
     assert "| Tides |" in folder_readmes.old(small)[small / "peers/README.md"]

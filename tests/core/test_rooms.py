@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import pytest
 
 import architecture
-from architecture import Room
 
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -74,11 +73,6 @@ def test_a_step_up_the_ladder_is_found(file, line, tmp_path):
     assert module in run.stdout
 
 
-def test_no_module_passes_on_another():
-    files = (ROOT / "src").rglob("*.py")
-    assert not [p for p in files if "sys.modules[__name__] =" in p.read_text(encoding="utf-8")]
-
-
 def test_the_picture_is_of_these_packages(houses):
     assert architecture.PICTURE.read_text() == architecture.draw(houses), (
         "run `python tools/architecture.py`"
@@ -105,23 +99,3 @@ def test_what_is_said_fits_into_its_box(rooms):
     for room in rooms:
         assert room.says
         assert len(architecture.textwrap.wrap(room.says, architecture.LINE)) <= 3, room.says
-
-
-def test_rooms_are_read_from_imports(tmp_path):
-    for name, text in {
-        "__init__.py": "from posenc import waves\n",
-        "waves.py": "import numpy\n",
-        "low/__init__.py": '"""Low. More."""\nfrom posenc.waves import sine\n',
-        "top/__init__.py": '"""Top"""\n',
-        "top/one.py": "def f():\n    import torch\n    from posenc import low, waves\n",
-    }.items():
-        path = tmp_path / "posenc" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    found = architecture.rooms(tmp_path)
-    assert found == [
-        Room("mathematics", "waves", False, frozenset()),
-        Room("low", "Low", False, frozenset({"mathematics"})),
-        Room("top", "Top", True, frozenset({"low", "mathematics"})),
-    ]
-    assert architecture.direct(found) == [("mathematics", "low"), ("low", "top")]

@@ -1,4 +1,4 @@
-"""Every entry that a class takes changes the description, or was seen to change nothing."""
+"""Entries change what is read or were seen to change nothing; layers answer as transformers'."""
 
 import dataclasses
 import json
@@ -8,7 +8,8 @@ import pytest
 
 from posenc import register
 
-STORED = json.loads((Path(__file__).parents[2] / "results/register-entries.json").read_text())
+RESULTS = Path(__file__).parents[2] / "results"
+STORED = json.loads((RESULTS / "register-entries.json").read_text())
 CLASSES = STORED["architectures"]
 
 
@@ -61,8 +62,32 @@ def test_what_a_class_ignores_though_others_read_it_is_named():
             assert not found.proved
 
 
-def test_what_moves_a_layer_in_a_way_that_is_not_read_is_refused():
-    config = {"model_type": "gemma3_text", "use_bidirectional_attention": True}
-    with pytest.raises(register.ConfigError, match="use_bidirectional_attention = True changes"):
-        register.read(config)
-    assert register.read(config | {"use_bidirectional_attention": False}).layers
+# --- layers of ours with transformers' weights
+
+LAYERS = json.loads((RESULTS / "layers.json").read_text())
+ROWS = LAYERS["architectures"]
+OPTIONAL = {"beams", "cropped", "packed"}  # not every cache of theirs moves, nor every mask packs
+
+
+def test_there_are_thirty_architectures_and_reasons_for_the_others():
+    assert len(ROWS) >= 30
+    assert ROWS.keys() | LAYERS["not_compared"].keys() == set(register.names())
+    assert all(LAYERS["not_compared"].values())
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_outputs_are_equal_as_far_as_float32_goes(kind):
+    row = ROWS[kind]
+    asked = LAYERS["tolerances"].keys() - (set() if "sections" in str(row["what"]) else {"axes"})
+    assert row["differences"].keys() == asked
+    for name, size in row["differences"].items():
+        if isinstance(size, str):
+            assert name in OPTIONAL
+        else:
+            assert size <= LAYERS["tolerances"][name]
+
+
+def test_the_comparison_would_see_that_nothing_turns():
+    turned = {kind: row["unturned"] for kind, row in ROWS.items() if row["unturned"] is not None}
+    assert len(turned) >= 30
+    assert min(turned.values()) > 1000 * max(LAYERS["tolerances"].values())

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_scores import cases
 
 from posenc import register
 from posenc.register import distances
@@ -13,24 +14,11 @@ torch = pytest.importorskip("torch")
 
 from posenc.attention import Places, SelfAttention  # noqa: E402 - behind the check for torch
 
-HERE = Path(__file__).parent
-PROBED = json.loads((HERE / "probed.json").read_text())
-SCORED = json.loads((HERE / "scored.json").read_text())
-SECTIONS = [
-    ("qwen2_vl_text", [2, 3, 3], "TTHHHWWW"),
-    ("qwen3_vl_text", [4, 2, 2], "THWTHWTT"),
-    ("ernie4_5_vl_moe_text", [3, 3, 2], "HWHWHWTT"),
-]
+PROBED = json.loads((Path(__file__).parent / "probed.json").read_text())
 DEBERTA = {
     "model_type": "deberta-v2", "relative_attention": True, "position_buckets": 32,
     "max_relative_positions": 128, "position_biased_input": False, "pos_att_type": ["c2p", "p2c"],
 }  # fmt: skip
-
-
-def cases(what, *, without=()):
-    found = [case for case in SCORED if case["what"] == what and case["kind"] not in without]
-    assert found
-    return pytest.mark.parametrize("case", found, ids=lambda case: case["kind"])
 
 
 def turned_by(position, rows, places):
@@ -144,7 +132,14 @@ def test_learned_tables_hold_their_rows(case):
         assert position.offset == seen["first"]
 
 
-@pytest.mark.parametrize(("family", "sections", "expected"), SECTIONS)
+@pytest.mark.parametrize(
+    ("family", "sections", "expected"),
+    [
+        ("qwen2_vl_text", [2, 3, 3], "TTHHHWWW"),
+        ("qwen3_vl_text", [4, 2, 2], "THWTHWTT"),
+        ("ernie4_5_vl_moe_text", [3, 3, 2], "HWHWHWTT"),
+    ],
+)
 def test_axes_turn_their_pairs(family, sections, expected):
     said = {"mrope_section": sections, "rope_theta": 10_000.0, "rope_type": "default"}
     config = {"model_type": family, "head_dim": 16, "num_hidden_layers": 1, "rope_scaling": said}
@@ -186,6 +181,10 @@ def test_how_layers_score():
     assert (growing.beta, growing.every, growing.shift) == (0.1, 8192, 1)
     assert register.read("llama4_text").scoring(0).query_scaling is None
     assert register.read("ministral3").scoring(0).query_scaling.shift == 0
+    still = {"rope_type": "yarn", "factor": 64.0, "llama_4_scaling_beta": 0.0}
+    still |= {"original_max_position_embeddings": 4096, "rope_theta": 1e6}
+    read = register.read({"model_type": "ministral3", "rope_parameters": still})
+    assert read.scoring(0).query_scaling is None  # growing by zero is not growing
     assert register.read("t5").scoring(0).scale == 1
     assert register.read(DEBERTA).scoring(0).scale is None  # its encoding has the factor itself
     assert register.read("deepseek_v3").scoring(0).scale == pytest.approx(192**-0.5)
@@ -204,6 +203,16 @@ def test_what_is_made_fits_into_a_layer(name):
     assert layer(x).isfinite().all()
 
 
+LACKING = {
+    "a sinusoidal table with all sines first": {"marian", "pegasus", "whisper", "xglm"},
+    "sines and cosines side by side": {"wav2vec2-conformer"},
+    "axes that take frequencies in turn": {"pixtral"},
+    "places that are shares of a picture": {"dinov3_vit"},
+    "pairs whose dimensions take two angles": {"vjepa2"},
+    "axes that share pairs other than those of plain RoPE": {"hy_v4_vl_text"},
+}
+
+
 def test_every_architecture_is_made_or_gets_a_sentence():
     lacking = {}
     for name in register.names():
@@ -215,19 +224,10 @@ def test_every_architecture_is_made_or_gets_a_sentence():
             try:
                 read.make(number, "bias" if name == "mpnet" else None)
             except ValueError as error:
-                lacking.setdefault(str(error).split(name)[0], set()).add(name)
-    sines = "the library has no encoding for a sinusoidal table with all sines first, as "
-    beside = "the library has no encoding for sines and cosines side by side, as "
-    dealt = "the library has no encoding for axes that take frequencies in turn, as "
-    shares = "the library has no encoding for places that are shares of a picture, as "
-    bent = "the library has no encoding for pairs whose dimensions take two angles, as "
-    pairs = "the library has no encoding for axes that share pairs other than those of plain RoPE, "
-    others = {shares, bent, f"{pairs}as ", "this layer of "}
-    assert lacking.keys() == {sines, beside, dealt, *others}
-    assert lacking[f"{pairs}as "] == {"hy_v4_vl_text"}
-    assert (lacking[shares], lacking[bent]) == ({"dinov3_vit"}, {"vjepa2"})
-    assert lacking[sines] == {"marian", "pegasus", "whisper", "xglm"}
-    assert (lacking[beside], lacking[dealt]) == ({"wav2vec2-conformer"}, {"pixtral"})
+                what = str(error).split(name)[0].removeprefix("the library has no encoding for ")
+                lacking.setdefault(what.removesuffix(", as "), set()).add(name)
+    assert lacking.pop("this layer of ")  # it has no attention
+    assert lacking == LACKING
 
 
 @pytest.mark.parametrize(
@@ -286,13 +286,23 @@ def test_deepseek_v4_has_one_base_a_layer_and_keys_for_several_tokens():
     }
     found = [(one.base, one.turning) for one in register.read(nested).layers]
     assert found == [(5_000.0, 128), (7_000.0, 128), (7_000.0, 128), (5_000.0, 128)]
-    with pytest.raises(ValueError, match="compress_ratios must list layers as 0, 128, 4, got"):
-        register.read(FLASH | {"compress_ratios": [0, 5, 128, 0]})
 
 
-def test_a_door_that_a_layer_does_not_use_gets_a_sentence():
-    with pytest.raises(ValueError, match="door must be 'rotate' for this layer of llama, got 'b"):
-        register.read("llama").make(0, door="bias")
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (
+            lambda: register.read("llama").make(0, door="bias"),
+            "door must be 'rotate' for this laye",
+        ),
+        (lambda: register.read("llama").make(32), "layer must be from 0 to 31, got 32"),
+        (lambda: register.read("smollm3").inv_freq(3), "layer 3 of smollm3 does not turn"),
+        (lambda: register.read("llama").rows(0, 1), "layer 0 of llama has no table of distances"),
+    ],
+)
+def test_what_a_layer_has_not_gets_a_sentence(ask, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ask()
 
 
 def test_ten_million_tokens_take_no_table_of_ten_million_rows():
@@ -336,19 +346,6 @@ def test_inklings_scores_are_those_of_its_rule(number, n_heads, d_head, reach):
     hidden = (away < 0) | (away >= (one.window or 9))
     expected = scores.masked_fill(hidden, -torch.inf).softmax(-1)
     torch.testing.assert_close(layer.weights(x), expected, rtol=0, atol=1e-12)
-
-
-def test_what_inkling_does_is_told():
-    said = register.read(INKLING).explain()
-    assert "3 learned curves over the distance, up to 6 tokens back" in said
-    assert "Queries and what mixes the curves grow with their place t: 1 + 0.3 ln(max(1, (t" in said
-    assert "Keys and values pass a convolution of 4 tokens" in said
-    local = register.read(INKLING | {"local_layer_ids": [1, 4]}).layers
-    assert [one.kind == "window" for one in local] == [False, True, False, False, True, False]
-    with pytest.raises(register.ConfigError, match="local_layer_ids must list numbers from 0 to 5"):
-        register.read(INKLING | {"local_layer_ids": [6]})
-    with pytest.raises(register.ConfigError, match="swa_num_attention_heads = 4 is no multiple of"):
-        register.read(INKLING | {"swa_num_key_value_heads": 3})
 
 
 def test_inkling_2_bounds_what_mixes_and_its_sinks_are_none_of_ours():

@@ -18,23 +18,11 @@ from posenc.register import command_line, scaling
 
 PROBED = json.loads((Path(__file__).parent / "probed.json").read_text())
 LLAMA = {
-    "model_type": "llama",
-    "hidden_size": 4096,
-    "num_attention_heads": 32,
-    "num_hidden_layers": 32,
-    "max_position_embeddings": 131072,
-    "rope_theta": 500000.0,
-    "rope_scaling": {
-        "factor": 8.0,
-        "low_freq_factor": 1.0,
-        "high_freq_factor": 4.0,
-        "original_max_position_embeddings": 8192,
-        "rope_type": "llama3",
-    },
-}
-
-
-YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 8192}
+    "model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
+    "num_hidden_layers": 32, "max_position_embeddings": 131072, "rope_theta": 500000.0,
+    "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+                     "high_freq_factor": 4.0, "original_max_position_embeddings": 8192},
+}  # fmt: skip
 ODD = ("glm4_moe", "glm4v_moe_text", "qwen3_omni_moe_text")
 
 
@@ -65,8 +53,6 @@ def test_the_register_holds_eighty_architectures_and_each_can_be_read_and_explai
         assert found.family == name
         assert found.proved
         assert found.explain(131_072)
-    with pytest.raises(register.ConfigError, match="hidden_size = 4096 is no multiple of"):
-        register.read("glm4_moe")
 
 
 @pytest.mark.parametrize(
@@ -125,47 +111,10 @@ def test_a_file_is_read_as_its_contents_are(tmp_path):
     assert register.read(path) == register.read(LLAMA) == register.read(str(path))
 
 
-def test_the_text_model_inside_another_is_read():
-    inside = {
-        "model_type": "gemma3",
-        "text_config": {"model_type": "gemma3_text", "num_hidden_layers": 12},
-    }
-    found = register.read(inside)
-    assert found.family == "gemma3_text"
-    assert [layer.kind for layer in found.layers] == (["window"] * 5 + ["full"]) * 2
-    assert found.layers[0].base == 10_000
-    assert found.layers[5].base == 1_000_000
-
-
-def test_a_text_model_without_a_type_is_what_the_class_around_it_says_or_gets_a_sentence():
+def test_a_text_model_without_a_type_is_what_the_class_around_it_says():
     inside = {"hidden_size": 512, "num_attention_heads": 4, "num_hidden_layers": 2}
     assert register.read({"model_type": "gemma3", "text_config": inside}).family == "gemma3_text"
     assert register.read({"model_type": "qwen2_vl", **inside}).family == "qwen2_vl_text"
-    for outer in ("llava", "nobody"):
-        with pytest.raises(register.ConfigError, match="text_config says no model_type, and"):
-            register.read({"model_type": outer, "text_config": inside})
-    with pytest.raises(register.ConfigError, match="'gemma3' holds several models"):
-        register.read({"model_type": "gemma3", **inside})
-
-
-@pytest.mark.parametrize(
-    ("family", "sections", "expected"),
-    [
-        ("qwen2_vl_text", [2, 3, 3], ["TTHHHWWW"]),
-        ("qwen3_vl_text", [4, 2, 2], ["THWTHWTT"]),
-        ("ernie4_5_vl_moe_text", [3, 3, 2], ["HWHWHWTT"]),
-    ],
-)
-def test_pairs_turn_with_time_height_and_width_as_the_probe_saw(family, sections, expected):
-    said = {"mrope_section": sections, "rope_theta": 10_000.0, "rope_type": "default"}
-    config = {"model_type": family, "head_dim": 16, "num_hidden_layers": 1, "rope_scaling": said}
-    shared = register.read(config).layers[0].sections
-    seen = [""] * 8
-    for axis, pairs in shared.items():
-        for pair in pairs:
-            seen[pair] += axis[0].upper()
-    assert ["".join(seen)] == expected
-    assert "sections" in register.read(config).proved
 
 
 def test_a_text_part_of_the_same_type_is_the_one_that_is_read():
@@ -174,156 +123,62 @@ def test_a_text_part_of_the_same_type_is_the_one_that_is_read():
     assert (len(found.layers), found.layers[0].head_dim) == (2, 128)
 
 
-def test_llama_4_scout_can_be_read_as_it_was_released():
-    schedule = LLAMA["rope_scaling"] | {"factor": 16.0, "high_freq_factor": 1.0}
-    inside = {"model_type": "llama4_text", "no_rope_layers": [], "rope_theta": 500000.0,
-              "rope_scaling": schedule, "max_position_embeddings": 10485760}  # fmt: skip
-    found = register.read({"model_type": "llama4", "text_config": inside})
-    assert [layer.door for layer in found.layers] == (3 * ["rotate"] + ["none"]) * 12
-    plain = frequencies.geometric(128, 500_000)
-    slow = 8192 * plain < 2 * np.pi
-    np.testing.assert_array_equal(found.inv_freq(0), np.where(slow, plain / 16, plain))
-
-
-@pytest.mark.parametrize("family", ["phi3", "mixtral", "starcoder2"])
-def test_a_window_that_is_null_by_default_is_read_where_a_configuration_says_one(family):
-    found = register.read({"model_type": family, "sliding_window": 2047})
-    assert {(layer.kind, layer.window) for layer in found.layers} == {("window", 2047)}
-    assert {layer.kind for layer in register.read(family).layers} == {"full"}
-
-
-def test_sections_that_share_other_pairs_than_there_are_get_a_sentence():
-    for wrong, sentence in (([16, 24], "three whole numbers"), ([1, 1, 1], "must share 64 pairs")):
-        config = {"model_type": "qwen2_vl_text", "rope_scaling": {"mrope_section": wrong}}
-        with pytest.raises(register.ConfigError, match=sentence):
-            register.read(config)
-    config = {"model_type": "ernie4_5_vl_moe_text", "rope_scaling": {"mrope_section": [20, 24, 20]}}
-    with pytest.raises(register.ConfigError, match="begin with two equal numbers"):
-        register.read(config)
-
-
-def test_layers_behind_the_first_have_the_window_that_qwen_switches_on():
-    said = {"use_sliding_window": True, "max_window_layers": 2, "sliding_window": 64}
-    found = register.read({"model_type": "qwen2", "num_hidden_layers": 4} | said)
-    assert [layer.window for layer in found.layers] == [None, None, 64, 64]
+N, F, W, T = "none", "full", "window", "rotate"
+BERT = {"model_type": "modernbert", "num_hidden_layers": 3}
+CODER = {"model_type": "modernbert-decoder", "num_hidden_layers": 4}
+EVERY = "global_attn_every_n_layers"
+MUSE = {"model_type": "muse_spark_text", "num_hidden_layers": 3}
+QWEN2 = {
+    "model_type": "qwen2", "num_hidden_layers": 4, "max_window_layers": 2,
+    "use_sliding_window": True, "sliding_window": 64,
+}  # fmt: skip
+MIMO = {"model_type": "mimo_v2_flash", "num_hidden_layers": 2, "sliding_window": 9}
+LAGUNA = {"model_type": "laguna", "num_hidden_layers": 2, "num_key_value_heads": 8}
 
 
 @pytest.mark.parametrize(
-    ("config", "attend"),
+    ("config", "name", "expected"),
     [
-        ({"model_type": "lfm2", "full_attn_idxs": [2, 5, 7]}, [2, 5, 7]),
-        (
-            {"model_type": "kimi_linear",
-             "linear_attn_config": {"full_attn_layers": [4, 8], "kda_layers": [1, 2, 3, 5, 6, 7]}},
-            [3, 7],
-        ),
-        ({"model_type": "qwen3_next", "full_attention_interval": 2}, [1, 3, 5, 7]),
-        ({"model_type": "qwen3_next"}, [3, 7]),
+        # windows
+        ({"model_type": "phi3", "num_hidden_layers": 1, "sliding_window": 2047}, "window", [2047]),
+        ({"model_type": "phi3", "num_hidden_layers": 2}, "kind", [F, F]),
+        ({"model_type": "mixtral", "num_hidden_layers": 1, "sliding_window": 9}, "window", [9]),
+        ({"model_type": "starcoder2", "num_hidden_layers": 1, "sliding_window": 9}, "window", [9]),
+        (QWEN2, "window", [None, None, 64, 64]),
+        ("openai/gpt-oss-20b", "window", 12 * [128, None]),
+        (MIMO, "window", [None, 9]),
+        (MIMO | {"sliding_window_size": 9}, "window", [None, 10]),  # a query is not counted
+        (BERT, "window", [None, 65, 65]),  # both sides, and a query itself
+        (BERT | {"local_attention": 7}, "window", [None, 4, 4]),
+        (BERT | {"sliding_window": 9, "local_attention": 100}, "window", [None, 10, 10]),
+        (CODER, "window", [None, 64, 64, None]),
+        (CODER | {"local_attention": 7}, "window", [None, 3, 3, None]),
+        # which layers see everything
+        (BERT | {EVERY: 1}, "kind", [F, F, F]),
+        (BERT | {EVERY: 2}, "kind", [F, W, F]),
+        (CODER | {EVERY: 2}, "kind", [F, W, F, W]),
+        (CODER | {EVERY: 4}, "kind", [F, W, W, W]),
+        ({"model_type": "gemma3", "text_config": {"num_hidden_layers": 12}}, "kind",
+         ([W] * 5 + [F]) * 2),
+        # which layers turn
+        ({"model_type": "smollm3", "num_hidden_layers": 8}, "door", [T, T, T, N] * 2),
+        ({"model_type": "llama4_text", "num_hidden_layers": 6, "no_rope_layer_interval": 3}, "door",
+         [T, T, N] * 2),
+        ({"model_type": "llama4_text", "num_hidden_layers": 6, "no_rope_layer_interval": 3}, "kind",
+         ["chunk", "chunk", F] * 2),
+        (MUSE | {"num_hidden_layers": 6}, "door", [T, N, T, T, T, N]),  # counted from the end
+        (MUSE | {"num_hidden_layers": 7}, "door", [T, T, N, T, T, T, N]),
+        (MUSE | {"layer_rope_theta": [0, 500_000.0, 500_000.0]}, "door", [N, T, T]),
+        # numbers of each layer
+        ({"model_type": "gemma3_text", "num_hidden_layers": 6}, "base", [1e4] * 5 + [1e6]),
+        (BERT | {"local_rope_theta": 7.0, "global_rope_theta": 9.0}, "base", [9, 7, 7]),
+        (LAGUNA | {"num_attention_heads_per_layer": [48, 64]}, "n_heads", [48, 64]),
+        ("t5", "causal", [False] * 6 + [True] * 6),
+        ("t5", "stack", ["encoder"] * 6 + ["decoder"] * 6),
     ],
 )  # fmt: skip
-def test_layers_that_attend_are_those_that_a_configuration_numbers(config, attend):
-    found = register.read(config | {"num_hidden_layers": 8})
-    assert [n for n, layer in enumerate(found.layers) if layer.kind != "none"] == attend
-
-
-def test_layers_without_rotation_have_no_frequencies():
-    found = register.read({"model_type": "smollm3", "num_hidden_layers": 8})
-    assert [layer.door for layer in found.layers] == ["rotate", "rotate", "rotate", "none"] * 2
-    with pytest.raises(ValueError, match="layer 3 of smollm3 does not turn"):
-        found.inv_freq(3)
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"model_type": "nobody"}, "does not know model_type 'nobody'"),
-        ({"model_type": "llamma"}, "did you mean 'llama'"),
-        ({"model_type": None}, "model_type must name the architecture, got None"),
-        ({"rope_scaling": {"rope_type": "spiral"}}, "rope_type must be one of .*, got 'spiral'"),
-        ({"rope_scaling": {"rope_type": ["yarn"]}}, "rope_type must be one of"),
-        ({"rope_scaling": {"type": "linear"}}, "'linear' needs factor, which is not said"),
-        ({"rope_scaling": "linear"}, "rope_scaling must be an object"),
-        (
-            {"rope_scaling": {"type": "linear", "factor": "4"}},
-            "factor must be a number above 0, got '4'",
-        ),
-        ({"rope_scaling": {"type": "linear", "factor": True}}, "factor must be a number above 0"),
-        (
-            {"rope_parameters": {"rope_theta": 1e4}},
-            "rope_theta is said to be 500000.0 in the .* and",
-        ),
-        (
-            {"rope_parameters": {"rope_type": "yarn"}},
-            "'llama3' in rope_scaling and 'yarn' in rope_p",
-        ),
-        ({"rotary_emb_base": 7}, "rope_theta = 500000.0 and rotary_emb_base = 7 say the same"),
-        ({"rope_theta": -1}, "rope_theta must be a number above 0, got -1"),
-        ({"rope_theta": 0.5, "rope_scaling": None}, "rope_theta must be at least 1, got 0.5"),
-        ({"rope_theta": float("nan")}, "rope_theta must be a number above 0, got nan"),
-        ({"num_hidden_layers": 0}, "num_hidden_layers must be a whole number of at least 1, got 0"),
-        ({"num_hidden_layers": 10**9}, "num_hidden_layers must be at most 10,000"),
-        (
-            {"num_hidden_layers": 2, "layer_types": ["full_attention"]},
-            "lists 1 layers, num_hidden_layers says 2",
-        ),
-        ({"use_sliding_window": True}, "use_sliding_window needs max_window_layers or layer_types"),
-        (
-            {"model_type": "lfm2", "full_attn_idxs": [2, 40]},
-            "full_attn_idxs must list numbers from 0 to 31",
-        ),
-        (
-            {"model_type": "exaone4", "sliding_window_pattern": "LLLG", "rope_scaling": None},
-            "sliding_window_pattern must be a whole number of at least 1, got 'LLLG'",
-        ),
-        ({"layer_types": 7}, "layer_types must be a list of names, got 7"),
-        ({"hidden_size": 8}, "hidden_size = 8 is no multiple of num_attention_heads = "),
-        ({"hidden_size": None}, "hidden_size must be a whole number of at least 1, got null"),
-        (
-            {"num_attention_heads": 32, "num_key_value_heads": 7},
-            "num_attention_heads = 32 is no multiple of num_key_value_heads = 7",
-        ),
-        ({"partial_rotary_factor": 1.5}, "partial_rotary_factor must be at most 1, got 1.5"),
-        (
-            {"max_position_embeddings": 4096},
-            "original_max_position_embeddings = 8,192 tokens does not fit .* = 4,096",
-        ),
-        (
-            {"num_hidden_layers": 1, "layer_types": ["sliding_attention"], "sliding_window": None},
-            "layer_types lists sliding_attention, but sliding_window is null",
-        ),
-        ({"rope_scaling": {"mrope_section": [16, 24, 24]}}, "mrope_section is said, which this"),
-        ({"rope_scaling": YARN | {"beta_slow": 64}}, "'yarn' cannot have these numbers: beta_fast"),
-        ({"rope_scaling": YARN | {"truncate": "no"}}, "truncate must be True or False, got 'no'"),
-        (
-            {"rope_scaling": YARN | {"original_max_position_embeddings": 0.5}},
-            "original_max_position_embeddings must be a whole number, got 0.5",
-        ),
-        ({"rope_scaling": YARN | {"mscale": [1]}}, "mscale must be a number above 0"),
-        ({"rope_scaling": YARN, "rope_theta": 0.5}, "'yarn' cannot have these numbers"),
-        (
-            {
-                "rope_scaling": {
-                    "type": "longrope",
-                    "short_factor": 2,
-                    "long_factor": [1, 2],
-                    "original_max_position_embeddings": 4096,
-                }
-            },
-            "'longrope' cannot have these numbers: short_factor",
-        ),
-        (
-            {"model_type": "gemma2", "attn_logit_softcapping": [1], "rope_scaling": None},
-            "attn_logit_softcapping must be a number above 0, got \\[1\\]",
-        ),
-        ({"text_config": {"model_type": "qwen2"}}, "is said to be 'llama', .* and 'qwen2' in text"),
-        ({"text_config": "qwen2"}, "text_config must be an object with named entries"),
-        ({"head_dim": 7}, "an even number of a head's 7 dimensions must turn"),
-        ({"head_dim": float("inf")}, "head_dim must be a whole number of at least 1, got inf"),
-    ],
-)
-def test_a_configuration_that_means_nothing_gets_a_sentence(changes, sentence):
-    with pytest.raises(register.ConfigError, match=sentence):
-        register.read(LLAMA | changes)
+def test_each_layer_is_what_its_configuration_says(config, name, expected):
+    assert [getattr(layer, name) for layer in register.read(config).layers] == expected
 
 
 @pytest.mark.parametrize(
@@ -332,10 +187,7 @@ def test_a_configuration_that_means_nothing_gets_a_sentence(changes, sentence):
         (b"", "line 1: this is no JSON"),
         (b'{\n"model_type": }', "line 2: this is no JSON"),
         (b"[1]", "a configuration is a JSON object, this is a list"),
-        (
-            b'{"rope_theta": 1, "a": 2, "rope_theta": 3}',
-            "rope_theta is said to be 1 and 3; one must",
-        ),
+        (b'{"rope_theta": 1, "a": 2, "rope_theta": 3}', "is said to be 1 and 3; one must"),
         (b"\xff\xfe{}", "no JSON that can be read"),
         (b"[" * 100_000, "no JSON that can be read"),
         (b" " * 10_000_001, "has up to 10,000,000 bytes, this file 10,000,001"),
@@ -385,44 +237,11 @@ def test_slow_pairs_at_a_length_are_counted(tmp_path, capsys):
     assert "A cache stays valid" in said
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        (
-            "llama4_text",
-            "Layers that turn see at most 8,192 of them, so that no schedule is needed",
-        ),
-        ("google/gemma-3-1b-it", "factor 7.63 is valid in the layers that see everything, best"),
-        ("llama", "factor 488 is valid, best with more training"),
-        ("openai/gpt-oss-20b", "reaches 131,072 tokens. Set its factor anew, to 244; a second"),
-    ],
-)
-def test_which_schedule_is_valid_for_longer_inputs_depends_on_what_queries_see(name, sentence):
-    assert sentence in register.read(name).explain(1_000_000)
-
-
 def test_layers_with_a_window_turn_no_farther_than_they_see():
     found = register.read("openai/gpt-oss-20b")
     slow = int((found.inv_freq(0) * 128 < 2 * np.pi).sum())
     said = f"At 128 tokens (as far as a query sees), {slow} of 32 pairs make less than one turn."
     assert said in found.explain(131_072)
-
-
-def test_what_is_made_turns_by_what_is_read():
-    torch = pytest.importorskip("torch")
-    q = torch.randn(1, 32, 9, 128, dtype=torch.float64)
-    found = register.read(LLAMA)
-    turned, _ = found.make(0).double().rotate(q, q)
-    omega = torch.as_tensor(found.inv_freq(0))
-    angles = torch.arange(9)[:, None] * omega
-    z = torch.complex(q[..., :64], q[..., 64:]) * torch.polar(torch.ones_like(angles), angles)
-    torch.testing.assert_close(turned, torch.cat((z.real, z.imag), -1))
-
-
-def test_a_layer_that_is_not_there_is_named():
-    pytest.importorskip("torch")
-    with pytest.raises(ValueError, match="layer must be from 0 to 31, got 32"):
-        register.read("llama").make(32)
 
 
 def test_the_command_imports_no_torch():
@@ -445,22 +264,15 @@ def test_every_released_model_can_be_read_by_its_name_and_says_where_its_numbers
         assert address in found.explain()
 
 
-def test_a_released_model_says_its_day_with_who_says_so_and_each_copy_must():
-    older = ("Lightning-AI/litgpt", "mlc-ai/mlc-llm", "AI-Hypercomputer/maxtext")
-    dated = 0
-    for name, entry in register.reading.released().items():
-        found = register.read(name)
-        if "released" not in entry:
-            assert any(f"/{one}/" in entry["address"] for one in older), name
-            assert "Released:" not in found.explain()
-            continue
-        dated += 1
+def test_a_released_model_says_its_day_with_who_says_so():
+    dated = {n: one for n, one in register.reading.released().items() if "released" in one}
+    assert len(dated) > 40
+    for name, entry in dated.items():
         day = datetime.date.fromisoformat(entry["released"])
         assert datetime.date(2025, 1, 1) <= day <= datetime.date.fromisoformat(entry["date"]), name
         assert entry["released_source"].startswith("https://")
         line = f"Released: {day}, as {entry['released_source']} says."
-        assert line in found.explain().splitlines()
-    assert dated > 40
+        assert line in register.read(name).explain().splitlines()
     assert register.read({"model_type": "llama"}).released is None
 
 
@@ -496,14 +308,6 @@ def test_of_a_copied_configuration_what_is_about_positions_is_kept(capsys):
     assert kept("another", own | {"eos_token_id": 3}) == own
 
 
-def test_deepseek_v4_and_kimi_k3_of_2026_are_what_their_configurations_say():
-    read = register.read("deepseek-ai/DeepSeek-V4-Pro")
-    assert (len(read.layers), read.length, read.released) == (61, 1_048_576, "2026-04-24")
-    assert {layer.base for layer in read.layers} == {160_000.0}
-    kinds = {(one.door, one.kind) for one in register.read("moonshotai/Kimi-K3").layers}
-    assert kinds == {("none", "full"), ("none", "none")}
-
-
 def test_the_weekly_run_warns_of_a_newest_release_that_is_more_than_six_months_old(capsys):
     held = {"an old one": "2025-08-05", "the new one": "2026-04-24"}
     assert newest_release.notice(held, datetime.date(2026, 10, 24)) == (
@@ -526,12 +330,6 @@ def test_deepseek_v3_and_gpt_oss_are_what_their_configurations_say():
     assert read.layers[0].scaling["truncate"] is False
 
 
-def test_llama_3_1_is_the_release_that_its_configuration_says():
-    found = register.read("meta-llama/Meta-Llama-3.1-8B")
-    assert (found.family, len(found.layers), found.length) == ("llama", 32, 131_072)
-    np.testing.assert_array_equal(found.inv_freq(0), register.read(LLAMA).inv_freq(0))
-
-
 def test_what_no_comparison_reached_is_not_called_compared():
     schedule = {"rope_type": "yarn", "factor": 40, "mscale": 1.0, "mscale_all_dim": 1.0,
                 "original_max_position_embeddings": 1024}  # fmt: skip
@@ -545,24 +343,6 @@ def test_what_no_comparison_reached_is_not_called_compared():
         assert plain - scaled == unreached
         said = register.read({"model_type": name, "rope_scaling": schedule}).explain()
         assert ("Not compared in such a configuration: gain, scale." in said) == bool(unreached)
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("openai/gpt-oss-20b", "layers with a window turn by it, too. Its ramp is not rounded"),
-        ("deepseek-ai/DeepSeek-V3", "still dimensions included, is 1.874 times larger"),
-        ("llama4_text", "these weights have the pairs of the RoFormer paper"),
-        ("llama4_text", "by no learned number, in layers without rotation alone"),
-        ("nanochat", "turns by .t omega; here it is -t omega"),
-        ("t5", "from 91 in the encoder and 113 in the decoder on"),
-        ("whisper", "all sines come first and the last wavelength"),
-    ],
-)
-def test_where_a_model_and_its_paper_differ_is_said(name, sentence):
-    found = register.read(name)
-    assert any(re.search(sentence, note) for note in found.notes)
-    assert all(note in found.explain() for note in found.notes)
 
 
 def test_the_distance_that_t5_is_said_to_share_from_is_the_first_of_its_row():
@@ -581,22 +361,58 @@ def test_nothing_is_said_where_nothing_differs(name):
     assert not register.read(name).notes
 
 
-def test_a_length_of_the_class_is_no_released_number():
-    said = register.read({"model_type": "llama"}).explain(131_072)
-    assert "made for 2,048 tokens (default of the class, no released number)" in said
-    assert "131,072 tokens are 64 times the default of its class" in said
-    own = register.read({"model_type": "llama", "max_position_embeddings": 2048})
-    assert own.length_source == "config"
-    assert "made for 2,048 tokens\n" in own.explain(131_072)
+@pytest.mark.parametrize(
+    ("config", "length", "sentence"),
+    [
+        # which schedule is valid for longer inputs
+        ("llama4_text", 10**6, "Layers that turn see at most 8,192 of them, so that no schedule"),
+        ("google/gemma-3-1b-it", 10**6, "factor 7.63 is valid in the layers that see everything"),
+        ("llama", 10**6, "factor 488 is valid, best with more training"),
+        ("openai/gpt-oss-20b", 10**6, "reaches 131,072 tokens. Set its factor anew, to 244; a sec"),
+        ("llama", 131_072, "made for 2,048 tokens (default of the class, no released number)"),
+        ("llama", 131_072, "131,072 tokens are 64 times the default of its class"),
+        ({"model_type": "llama", "max_position_embeddings": 2048}, 131_072, "for 2,048 tokens\n"),
+        ("t5", 131_072, "names no length. Nothing in it ends before 131,072 tokens"),
+        # where a model and its paper differ
+        ("openai/gpt-oss-20b", None, "with a window turn by it, too. Its ramp is not rounded"),
+        ("deepseek-ai/DeepSeek-V3", None, "still dimensions included, is 1.874 times larger"),
+        ("llama4_text", None, "these weights have the pairs of the RoFormer paper"),
+        ("llama4_text", None, "by no learned number, in layers without rotation alone"),
+        ("nanochat", None, "here it is -t omega"),
+        ("t5", None, "from 91 in the encoder and 113 in the decoder on"),
+        ("whisper", None, "all sines come first and the last wavelength"),
+        # what queries see
+        ("pixtral", None, "every patch of its picture"),
+        ("pixtral", 1000, "Positions have two axes: height turns pairs 0 to 15"),
+        ("dinov3_vit", None, "Each axis has all frequencies, those of RoPE over 32 dimensions."),
+        ("dinov3_vit", None, "in a picture of more patches neighbours turn by less."),
+        ("vjepa2", None, "That is no turn: scores depend on both places"),
+        ("glm5_next_text", None, "chooses at most 2,048 tokens, in pools of 16, besides up to 15"),
+        ("glm5_next_text", None, "a mean of its tokens, whose places a learned code tells."),
+        ("deepseek_v4", None, "before, of which an indexer chooses at most 512."),
+        ("roberta", 511, "for position 510 and later ones: 511 tokens fail"),
+        ("xglm", 3000, "makes it longer"),
+        ("t5", None, "in the encoder, a query sees every token"),
+        ("t5", None, "in the decoder, a query sees everything before it"),
+        ("modernbert", None, "a query sees itself, 64 tokens before it and 64 behind it."),
+        ("modernbert-decoder", None, "A cache stays valid"),
+        # where order comes from
+        ("falcon_h1", None, "beside attention a recurrent layer reads the same input"),
+        ("zamba2", None, "a recurrent layer follows, which reads what attention gives, too"),
+        ("zamba2", None, "and from 9 recurrences beside attention, and from the causal"),
+        ("wav2vec2-conformer", None, "over 128 tokens before the layers tells their order, too."),
+        ("kimi_linear", None, "Order comes from 21 recurrent layers, which read token after token, "
+         "and from the causal mask of 6 layers of attention."),
+        ("qwen3_next", None, "recurrent layers, which read token after token, and from 12 layers"),
+        ({"model_type": "lfm2", "full_attn_idxs": [2, 5], "num_hidden_layers": 8}, None,
+         "over neighbouring tokens, and from 2 layers of attention that turn under a causal mask."),
+        ("smollm3", None, "27 layers of attention that turn, and from the causal mask of 36 lay"),
+    ],
+)  # fmt: skip
+def test_an_explanation_says_what_matters_of_a_model(config, length, sentence):
+    assert sentence in register.read(config).explain(length)
 
 
-def test_a_model_without_a_length_says_so_where_one_is_asked_about():
-    said = register.read("t5").explain(131_072)
-    assert "names no length. Nothing in it ends before 131,072 tokens" in said
-    assert "names no length" not in register.read("t5").explain()
-
-
-def test_a_model_of_several_needs_the_part_about_text():
-    for config in ({"model_type": "gemma3"}, {"model_type": "gemma3", "text_config": None}):
-        with pytest.raises(register.ConfigError, match="text_config m"):
-            register.read(config)
+@pytest.mark.parametrize("name", ["gpt_neox", "llama", "gpt2"])
+def test_where_order_comes_from_is_not_said_of_plain_models(name):
+    assert "Order comes" not in register.read(name).explain()

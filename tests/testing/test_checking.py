@@ -63,19 +63,9 @@ def turned(pairing):
 CORRECT = {
     "rotary": (
         lambda: ours("rotary", n_kv_heads=2),
-        {
-            "causal": True,
-            "cached": True,
-            "relative": True,
-            "padding": "both",
-            "layout": "interleaved",
-            "dtypes": "bfloat16",
-            "shared_heads": True,
-            "real_times": True,
-            "beyond": "exact",
-            "longest": 100_000,
-            "moves": True,
-        },
+        dict.fromkeys(("causal", "cached", "relative", "shared_heads", "real_times", "moves"), True)
+        | {"padding": "both", "layout": "interleaved", "dtypes": "bfloat16"}
+        | {"beyond": "exact", "longest": 100_000},
     ),
     "window": (lambda: ours("alibi", window=3), {"causal": True, "window": 3, "relative": True}),
     "language model": (
@@ -170,7 +160,6 @@ def test_what_was_promised_not_to_be_is_a_failure_if_it_is():
     ("promises", "message"),
     [
         ({"cache": True}, "did you mean 'cached'"),
-        ({"relativ": True}, "did you mean 'relative'"),
         (
             {"padding": "front"},
             "padding must be one of left, right, both, left alone, both alone, got 'front'",
@@ -179,6 +168,11 @@ def test_what_was_promised_not_to_be_is_a_failure_if_it_is():
         ({"causal": 1}, "causal must be True or False, got 1"),
         ({"axes": 0}, "axes must be"),
         ({"only": "causal"}, "only must be one of"),
+        ({"kernels": "eager"}, "kernels must be names such as sdpa, flex, flash, and not eager"),
+        ({"kernels": 3}, "kernels must be names .* got 3"),
+        ({"attn_implementation": "sdpa"}, "did you mean 'kernels'"),
+        ({"device": "gpu"}, "device must be one that torch finds here, cpu.* got 'gpu'"),
+        ({"device": 7}, "device must be one that torch finds here, cpu.* got 7"),
         ({"tolerance": -1}, "tolerance must be"),
     ],
 )
@@ -209,14 +203,6 @@ def test_a_module_that_is_there_already_is_left_as_it_was():
         check_attention(lambda: layer)
     assert all(torch.equal(value, before[name]) for name, value in layer.state_dict().items())
     assert check_attention(lambda: copy.deepcopy(layer), causal=True, measure=False).passed
-
-
-def test_a_module_that_cannot_be_built_is_a_finding():
-    def make():
-        raise RuntimeError("no weights here")
-
-    (found,) = check_attention(make).failures
-    assert found.came == "RuntimeError: no weights here"
 
 
 def test_no_check_waits_longer_than_it_should_in_other_threads_either():
@@ -266,7 +252,7 @@ def test_what_the_module_raises_is_a_finding_even_if_it_would_end_the_program():
     def cannot_be_built():
         raise error
 
-    for error in (SystemExit(3), TimeoutError("of its own")):
+    for error in (RuntimeError("no weights"), SystemExit(3), TimeoutError("of its own")):
         for make in (lambda: Raises(8, 8), cannot_be_built):
             report = check_attention(make)
             assert report.failures[0].came.startswith(type(error).__name__)
@@ -305,11 +291,6 @@ def test_a_hint_belongs_to_what_came():
     assert "pooled" in hint(lambda out: out.mean(1))
 
 
-def test_a_file_is_no_module(tmp_path, capsys):
-    assert command_line.main([f"{tmp_path}/layers.py:make"]) == 2
-    assert "layers:make, in its own folder" in capsys.readouterr().err
-
-
 def test_the_callers_random_numbers_threads_and_types_stay_as_they_were():
     torch.manual_seed(1)
     state = torch.get_rng_state()
@@ -328,21 +309,6 @@ def test_a_plain_function_of_tokens_needs_a_width():
     assert report["the order of tokens matters"].came.startswith("no")
 
 
-def test_what_only_the_order_of_a_sum_changes_is_told_as_0():
-    def blind(x):
-        return x + 1e-6 * x[:, :1]
-
-    found = check_attention(lambda: blind, width=8)["the order of tokens matters"]
-    assert (found.number > 0, found.came) == (True, "no, 0")
-
-
-def test_what_is_above_a_narrow_tolerance_is_not_told_as_0():
-    failures = check_attention(lambda: ours("rotary"), tolerance=1e-12).failures
-    small = [one for one in failures if 1e-12 < one.number < 1e-5]
-    assert small
-    assert not any(one.came == "0" for one in small)
-
-
 def test_a_report_reads_like_a_note_and_is_json(capsys, tmp_path, monkeypatch):
     (tmp_path / "somelayers.py").write_text(
         "from posenc_book.teaching.gallery import Attention, OneAhead\n"
@@ -357,11 +323,6 @@ def test_a_report_reads_like_a_note_and_is_json(capsys, tmp_path, monkeypatch):
     broken = [one for one in told["findings"] if one["outcome"] == "broken"]
     assert "no token sees a later one" in [one["name"] for one in broken]
     assert all(one["link"].startswith("https://") for one in broken)
-    assert command_line.main(["somelayers:nothing"]) == 2
-    assert "it has: Attention, OneAhead, right, wrong" in capsys.readouterr().err
-    assert command_line.main(["somelayers"]) == 2
-    assert command_line.main(["somelayers:right", "cache"]) == 2
-    assert "did you mean 'cached'" in capsys.readouterr().err
 
 
 def test_one_line_makes_as_tests_a_suite(tmp_path):

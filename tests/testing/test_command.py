@@ -61,6 +61,10 @@ def folder(tmp_path, monkeypatch):
         (["leaving:make"], 2, "the module calls sys.exit(0), so that nothing can be asked"),
         (["wrong:make"], 2, "wrong.py, line 1: invalid syntax"),
         (["missing:make"], 2, "No module named 'missing'"),
+        (["strangers.py:make"], 2, "strangers:make, in its own folder"),
+        (["strangers:nothing"], 2, "it has: Attention, Eats, Exits, Forks, Prints, Stops"),
+        (["strangers"], 2, ""),
+        (["strangers:Prints", "cache"], 2, "did you mean 'cached'"),
         (["strangers:Exits"], 1, "ended with status 0 while it was asked whether it answers"),
     ],
 )

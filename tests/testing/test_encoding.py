@@ -74,5 +74,3 @@ def test_what_is_right_is_not_found():
 def test_what_is_no_encoding_is_refused():
     with pytest.raises(ValueError, match="derived from"):
         check_encoding(nn.Linear)
-    with pytest.raises(ValueError, match="did you mean 'relative'"):
-        check_encoding(Nearby, relativ=True)

@@ -15,12 +15,12 @@ from posenc.testing import Adapter, check_attention, command_line
 from posenc.testing.adapters import adapt
 from posenc.testing.asking import Asked
 from posenc.testing.checks.like import LIKE
-from posenc.testing.like.fault import runs
 from posenc.testing.promises import Promises
 from posenc_book.teaching.ports import PLAIN, PORTS, RIGHT, Port, Ports, replace
 
 LLAMA, MISTRAL = RIGHT["Llama 3.1"].config, RIGHT["Mistral"].config
 ALL_SEEN = MISTRAL | {"sliding_window": None}
+TURNS = "queries and keys turn as the configuration says"
 OURS = [name for name in RIGHT if name not in ("HunYuan", "OPT")]
 
 
@@ -105,7 +105,7 @@ def step_by_step(q, k, v):
 @pytest.mark.parametrize("function", [fused, step_by_step])
 def test_a_function_is_heard_in_the_sizes_of_the_configuration(function):
     assert held(lambda: function, ALL_SEEN)
-    found = answers(lambda: function, LLAMA)["queries and keys turn as the configuration says"]
+    found = answers(lambda: function, LLAMA)[TURNS]
     assert "pair 1 turns as if the base were 10,000 and the schedule were left out" in found[1]
 
 
@@ -170,9 +170,8 @@ def test_what_cannot_be_heard_does_not_pass():
 
 
 def test_what_a_layer_shows_is_read_where_nothing_is_heard():
-    turns = "queries and keys turn as the configuration says"
-    assert answers(lambda: Shows(PLAIN), ALL_SEEN)[turns][0] == "held"
-    assert answers(lambda: Shows(PLAIN), LLAMA)[turns][0] == "broken"
+    assert answers(lambda: Shows(PLAIN), ALL_SEEN)[TURNS][0] == "held"
+    assert answers(lambda: Shows(PLAIN), LLAMA)[TURNS][0] == "broken"
 
 
 class ShortTable(Port):
@@ -197,9 +196,12 @@ def test_the_first_layer_that_differs_is_named_and_all_are_listed():
     assert came.endswith("the configuration says 10,000 (layers 1, 2 differ)")
 
 
-def test_more_layers_than_the_configuration_has_are_no_pass():
+def test_more_or_fewer_layers_than_the_configuration_has_are_no_pass():
     found = answers(lambda: Ports(PLAIN, PLAIN), ALL_SEEN)
     assert {outcome for outcome, _ in found.values()} == {"cannot"}
+    outcome, came = answers(lambda: Ports(PLAIN, PLAIN), ALL_SEEN | {"num_hidden_layers": 5})[TURNS]
+    assert outcome == "cannot"
+    assert "the configuration has 5: nothing is known of 2 to 4" in came
 
 
 def test_a_layer_that_looks_at_the_length_is_heard_beyond_it():
@@ -210,7 +212,7 @@ def test_a_layer_that_looks_at_the_length_is_heard_beyond_it():
     )
     gain = register.read(config).layers[0].gain
     found = answers(lambda: Port(replace(PLAIN, gain=gain)), config)
-    outcome, came = found["queries and keys turn as the configuration says"]
+    outcome, came = found[TURNS]
     assert outcome == "broken"
     assert "as if the longrope schedule were left out" in came
 
@@ -240,31 +242,6 @@ def test_on_a_command_line_the_fields_come_as_data(tmp_path, monkeypatch, capfd)
     assert (broken["fields"][0]["seen"], broken["fields"][0]["due"]) == (10_000.0, 500_000.0)
     assert command_line.main(["my_port:make", "like=nowhere.json"]) == 2
     assert "neither a file nor a name" in capfd.readouterr().err
-
-
-class Padded(Port):
-    """It takes a mask as well."""
-
-    real = None
-
-    def forward(self, x, positions=None, padding=None):
-        self.real = padding
-        return super().forward(x, positions)
-
-    def masked(self, scores):
-        scores = super().masked(scores)
-        return scores if self.real is None else scores.masked_fill(~self.real[:, None, None], -1e9)
-
-
-@pytest.mark.parametrize("side", ["left", "right", "both"])
-def test_padding_is_promised_beside_a_configuration(side):
-    report = check_attention(lambda: Padded(PLAIN), like=ALL_SEEN, padding=side, measure=False)
-    assert report.passed
-    wrong = check_attention(lambda: Padded(PLAIN), like=LLAMA, padding=side, measure=False)
-    assert {one.promise for one in wrong.failures} == {"like"}
-
-
-TURNS = "queries and keys turn as the configuration says"
 
 
 class Decodes(Port):
@@ -336,12 +313,6 @@ def test_shared_heads_are_neighbours():
     assert "query heads 0, 2 share a key head, as if shared heads were tiled" in came
 
 
-def test_fewer_layers_than_the_configuration_has_are_no_pass():
-    found = answers(lambda: Ports(PLAIN, PLAIN), ALL_SEEN | {"num_hidden_layers": 5})
-    assert found[TURNS][0] == "cannot"
-    assert "the configuration has 5: nothing is known of 2 to 4" in found[TURNS][1]
-
-
 class KeysAhead(Port):
     def turned(self, a, t, norm):
         return super().turned(a, t + 2 * (norm is self.norm_k), norm)
@@ -350,11 +321,6 @@ class KeysAhead(Port):
 def test_keys_that_stand_ahead_are_told_as_such():
     came = answers(lambda: KeysAhead(PLAIN), ALL_SEEN)[TURNS][1]
     assert came == "layer 0: keys are turned as if they stood 2 places ahead of queries"
-
-
-def test_layers_are_listed_in_runs():
-    assert runs([0, 1, 2, 3, 4, 6, 7]) == "0 to 4, 6, 7"
-    assert runs([3]) == "3"
 
 
 def step(omega):

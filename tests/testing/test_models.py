@@ -33,15 +33,6 @@ def test_correct_models_pass(case):
     assert set(case["promised"]) <= answered
 
 
-def test_families_of_every_kind_are_among_them():
-    names = " ".join(case["case"] for case in STORED["correct"])
-    for kind in ("Llama", "Qwen", "Gemma", "NeoX", "GPT-2", "BLOOM", "T5", "BERT", "DeBERTa"):
-        assert kind in names
-    for kind in ("Whisper", "BART", "x-transformers", "nn.TransformerEncoder", "posenc"):
-        assert kind in names
-    assert len(STORED["correct"]) >= 12
-
-
 @pytest.mark.parametrize("case", STORED["found"], ids=lambda case: case["case"])
 def test_whatever_fails_is_said_to_be_a_defect_or_a_design(case):
     assert broken(case) == set(case["who"])

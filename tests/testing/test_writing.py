@@ -24,10 +24,6 @@ def tokens_alone(cls):
 
     def make():
         loop = cls()
-        if issubclass(cls, loops.Placed):
-            return lambda prompts, n_new, positions=None, cache=True: loop.write(
-                prompts, n_new, positions, cache
-            )[0]
         return lambda prompts, n_new, mask=None, cache=True: loop.write(
             prompts, n_new, mask, cache
         )[0]
@@ -80,22 +76,6 @@ def test_the_books_gpt_passes_when_it_is_cold_and_is_told_that_it_draws_when_it_
     report = asked(gpt)
     assert report.cut_short
     assert "it draws its tokens" in report.failures[0].hint
-
-
-class Cold(GPT):
-    def write(self, prompts, n_new):
-        return super().write(prompts, n_new, temperature=1e-6)
-
-
-class BeginsAgain(Cold):
-    def count_from(self, place):  # noqa: ARG002 - its fault
-        super().count_from(0)
-
-
-def test_the_books_gpt_with_places_that_begin_again_is_found():
-    for cls in (Cold, BeginsAgain):
-        report = asked(lambda cls=cls: cls(CausalRotary(geometric(8)), 30))
-        assert report.passed == (cls is Cold), str(report)
 
 
 def test_equally_likely_tokens_are_no_fault_and_a_likelier_one_is():
