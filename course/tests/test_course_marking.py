@@ -447,8 +447,9 @@ def test_neither_tests_nor_seed_can_be_read(marked, monkeypatch):
     hunt = f"""
 import os, sys
 found = []
+installed = (os.path.realpath(sys.prefix), sys.prefix, sys.base_prefix, "/usr", "/lib", "/bin")
 for folder, folders, files in os.walk("/"):
-    if folder.startswith((sys.prefix, sys.base_prefix, "/usr", "/lib", "/bin")):
+    if folder.startswith(installed):
         folders[:] = []
         continue
     for file in files:

@@ -141,6 +141,8 @@ PARTS = {"sliding_attention": {"rope_theta": 1e4}, "full_attention": {"rope_thet
         ("llama", {"rope_theta": 5e5, "rope_parameters": {"rope_theta": 1e4}},
          "rope_theta is said to be 500000.0 in the .* and"),
         ("llama", {"rope_theta": 5e5, "rotary_emb_base": 7}, "and rotary_emb_base = 7 say"),
+        ("llama", {"rope_scaling": LINEAR, "rope_parameters": {"rope_type": "yarn"}},
+         "rope_type is said to be 'linear' in rope_scaling and 'yarn' in rope_parameters"),
         ("llama", {"rope_theta": -1}, "rope_theta must be a number above 0, got -1"),
         ("llama", {"rope_theta": 0.5}, "rope_theta must be at least 1, got 0.5"),
         ("llama", {"rope_theta": 10**5000}, "must be a number that a computer can hold"),

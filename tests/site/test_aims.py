@@ -150,3 +150,18 @@ def test_one_page_is_built_with_another_sentence_in_a_copy(monkeypatch):
     assert seen[0] == before
     assert b"One more sentence." in seen[1]
     assert json.loads(seen[1])["cells"][1:] == json.loads(before)["cells"][1:]
+
+
+def test_commands_run_in_a_clone_that_borrows_the_environment_and_installs_nothing(monkeypatch):
+    seen = []
+
+    def made(command, folder):
+        seen.append(command)
+        assert (folder / ".venv").resolve() == (ROOT / ".venv").resolve()
+        for name in ("requirements.txt", "pyproject.toml", "src/pyproject.toml"):
+            assert (folder / name).stat().st_mtime == 0  # older than any environment
+        return 50.0, 90.0
+
+    monkeypatch.setattr(aims, "_seconds", made)
+    assert aims.commands() == {"command-check": 50 / aims.CHECK, "command-site": 0.5}
+    assert seen == [["make", "check"], ["make", "site"]]

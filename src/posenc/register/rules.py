@@ -946,8 +946,10 @@ def agree(config: Mapping[str, Any]) -> None:
             raise ConfigError(
                 f"rope_parameters says {min(left)!r:.60}, which rope_scaling does not"
             )
-    for name in ("rope_theta", "rope_type", "type", "factor", "partial_rotary_factor"):
-        said = {place: part[name] for place, part in places if part.get(name) is not None}
+    older = {"rope_type": "type"}  # as earlier releases call it
+    for name in ("rope_theta", "rope_type", "factor", "partial_rotary_factor"):
+        found = {place: part.get(name, part.get(older.get(name))) for place, part in places}
+        said = {place: value for place, value in found.items() if value is not None}
         one, *others = said.values() or (None,)
         if any(other != one for other in others):
             both = " and ".join(f"{value!r:.40} in {place}" for place, value in said.items())
