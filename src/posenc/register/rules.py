@@ -948,7 +948,7 @@ def agree(config: Mapping[str, Any]) -> None:
             )
     older = {"rope_type": "type"}  # as earlier releases call it
     for name in ("rope_theta", "rope_type", "factor", "partial_rotary_factor"):
-        found = {place: part.get(name, part.get(older.get(name))) for place, part in places}
+        found = {place: part.get(name, part.get(older.get(name, name))) for place, part in places}
         said = {place: value for place, value in found.items() if value is not None}
         one, *others = said.values() or (None,)
         if any(other != one for other in others):
