@@ -178,7 +178,7 @@ def correlated_t(
     if values.size < 2:
         raise ValueError(f"differences must hold at least two resamples, got {values.size}")
     mean = float(values.mean())
-    scale = float(_scales(values[None], _share(test_share, 1))[0])
+    scale = _scale(values, _share(test_share))
     better, worse = (_t_sf(rope - m, scale, values.size - 1) for m in (mean, -mean))
     half = scale * float(special.stdtrit(values.size - 1, (1 + level) / 2))
     return CorrelatedT(
@@ -216,7 +216,7 @@ def resampled_p(differences: ArrayLike, test_share: float) -> float:
     values = _checks.finite_array("differences", differences, ndim=1)
     if values.size < 2:
         raise ValueError(f"differences must hold at least two resamples, got {values.size}")
-    scale = float(_scales(values[None], _share(test_share, 1))[0])
+    scale = _scale(values, _share(test_share))
     distance = abs(float(values.mean()))
     return 2 * _t_sf(distance, scale, values.size - 1) if distance else 1.0
 
@@ -304,15 +304,15 @@ def tost(
     alpha = _checks.probability("alpha", alpha)
     _checks.choice("test", test, ("t", "signed_rank"))
     values = set_means(differences)
-    share = _share(test_share, 1)
+    share = _share(test_share)
     if values.size < 2:
         raise ValueError(f"differences must hold at least two, got {values.size}")
-    if share.any() and (test != "t" or np.ndim(differences) != 1):
+    if share and (test != "t" or np.ndim(differences) != 1):
         raise ValueError(
             "test_share is for Student's t over the resamples of one set, "
             f"got {test_share} with test={test!r} and shape {np.shape(differences)}"
         )
-    mean, scale = float(values.mean()), float(_scales(values[None], share)[0])
+    mean, scale = float(values.mean()), _scale(values, share)
     half = scale * float(special.stdtrit(values.size - 1, 1 - alpha))
     if test == "t":
         p_above, p_below = (_t_sf(margin - m, scale, values.size - 1) for m in (mean, -mean))
@@ -338,9 +338,9 @@ def _t_sf(distance: float, scale: float, freedom: int) -> float:
     return float(special.stdtr(freedom, -distance / scale))
 
 
-def _scales(cells: NDArray, test_share: NDArray) -> NDArray[np.float64]:
-    """Return the standard errors of the means of correlated resamples, (n_sets,)."""
-    return np.sqrt(cells.var(axis=1, ddof=1) * inflation(cells.shape[1], test_share))
+def _scale(values: NDArray, test_share: float) -> float:
+    """Return the standard error of the mean of correlated resamples."""
+    return float(np.sqrt(values.var(ddof=1) * inflation(len(values), test_share)))
 
 
 def inflation(n_resamples: int, test_share: ArrayLike) -> NDArray[np.float64]:
@@ -373,13 +373,11 @@ def inflation(n_resamples: int, test_share: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(1 / n_resamples + shares / (1 - shares))
 
 
-def _share(test_share: ArrayLike, n_sets: int) -> NDArray[np.float64]:
+def _share(test_share: ArrayLike) -> float:
     shares = _checks.finite_array("test_share", test_share, ndim=None).astype(float)
-    if shares.shape not in ((), (n_sets,)) or ((shares < 0) | (shares >= 1)).any():
-        raise ValueError(
-            f"test_share must be one share in [0, 1) or one per set ({n_sets}), got {test_share!r}"
-        )
-    return np.broadcast_to(shares, (n_sets,))
+    if shares.shape not in ((), (1,)) or ((shares < 0) | (shares >= 1)).any():
+        raise ValueError(f"test_share must be one share in [0, 1), got {test_share!r}")
+    return float(shares.item())
 
 
 def _shares(winners: NDArray) -> list[float]:
