@@ -23,8 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _train(options: argparse.Namespace) -> int:
     if options.rehearse is None and not PLAN["frozen"]:
         raise ValueError(
-            "the plan must be frozen before anything is trained, and its hash set: it waits for "
-            "the luck of tuning; --rehearse STEPS goes through all stages meanwhile"
+            "the plan must be frozen before anything is trained, and its hash set: README says "
+            "what is to settle; --rehearse STEPS goes through all stages meanwhile"
         )
     which, planned = "partners" if options.partners else "arms", {}
     for name in options.sets:

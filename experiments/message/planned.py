@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from itertools import product
-from pathlib import Path
 from statistics import fmean, median
 from typing import NamedTuple
 
@@ -29,7 +28,6 @@ from posenc_book.read.message import MARGIN, PLAN, SETS, TITLES, answered
 from posenc_book.records import cases
 from posenc_book.statistics.answers import NEW_SETS, WORDS
 
-LUCK = Path(__file__).parents[1] / "tuning_luck" / "trained"
 EFFECT, SPREAD = 0.023, 0.032  # what is to be found, as the question was asked
 N_RUNS = 2000
 STAND_INS = {"erpe, before": "erpe", "values": "relative", "keys": "relative", "message": "rotary"}
@@ -133,10 +131,8 @@ def main(_: Sequence[str] = ()) -> int:
         print(f"{name}: validation {100 * one.validation:.1f} %, {one.test:,} in the test part")
     found = 100 * leads()
     print(f"eRPE's stored lead on them: {found.mean():.2f}, spread {found.std(ddof=1):.2f}")
-    luck = tuning_luck.component(tuning_luck.scores(LUCK))
-    print(
-        f"luck so far, {luck.n_cells} cells: {luck.points:.2f}; margin {100 * MARGIN:.2f}; points"
-    )
+    luck = tuning_luck.component(tuning_luck.scores())
+    print(f"luck, {luck.n_cells} cells: {luck.points:.2f}; margin {100 * MARGIN:.2f}; points")
     spreads = SPREAD, found.std(ddof=1) / 100
     for spread, more, n_tests in product(spreads, (0, luck.points), (1, len(TITLES))):
         for effect in (0.0, EFFECT, found.mean() / 100):

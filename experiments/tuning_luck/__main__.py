@@ -14,7 +14,7 @@ from posenc._wall import behind
 from posenc_book.bench import console
 from posenc_book.read import tuning_luck
 
-RESULTS = Path(__file__).with_name("trained")
+RESULTS = Path("results/tuning-luck")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

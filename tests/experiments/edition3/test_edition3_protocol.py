@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from posenc_book import data
+from posenc_book.read import tuning_luck
 from posenc_book.read.edition3 import claims, plan, questions
 
 RESULTS = Path(__file__).parents[3] / "results"
@@ -31,8 +32,9 @@ def test_what_is_stored_belongs_to_this_plan():
 def test_no_other_edition_has_read_the_unused_sets():
     assert len(set(plan.UNUSED)) == len(plan.UNUSED) == 16
     assert set(plan.COUNTED) | set(plan.LONG) < set(plan.UNUSED)
-    stored = RESULTS.rglob("*.jsonl")
-    read = {path.stem.split("-")[-1] for path in stored if path.parent.name != "edition-3"}
+    assert tuning_luck.PLAN["edition"] == plan.HASH  # its sets are the edition's own, tuned anew
+    own, stored = ("edition-3", "tuning-luck"), RESULTS.rglob("*.jsonl")
+    read = {path.stem.split("-")[-1] for path in stored if path.parent.name not in own}
     assert {"Adiac", "Libras"} <= read
     assert not set(plan.UNUSED) & {*read, *plan.SURVEY}
 
