@@ -33,8 +33,10 @@ def test_no_other_edition_has_read_the_unused_sets():
     assert len(set(plan.UNUSED)) == len(plan.UNUSED) == 16
     assert set(plan.COUNTED) | set(plan.LONG) < set(plan.UNUSED)
     assert tuning_luck.PLAN["edition"] == plan.HASH  # its sets are the edition's own, tuned anew
-    own, stored = ("edition-3", "tuning-luck"), RESULTS.rglob("*.jsonl")
-    read = {path.stem.split("-")[-1] for path in stored if path.parent.name not in own}
+    own = RESULTS / "edition-3", RESULTS / "tuning-luck"
+    assert {path.stem.split("-")[-1] for path in own[1].glob("*.jsonl")} == set(plan.COUNTED)
+    stored = (path for path in RESULTS.rglob("*.jsonl") if path.parent not in own)
+    read = {path.stem.split("-")[-1] for path in stored}
     assert {"Adiac", "Libras"} <= read
     assert not set(plan.UNUSED) & {*read, *plan.SURVEY}
 
