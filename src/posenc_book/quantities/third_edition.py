@@ -154,22 +154,13 @@ def tpe_hangs_on_any_of_four():
     return left.count(False) == 4
 
 
-NEARLY_ALL = 0.97  # right: there is little left to gain
-
-
 def nearly_all():
     """Of a hundred series."""
-    return f"{100 * NEARLY_ALL:g}"
-
-
-def _with_room():
-    """Return the sets on which the sinusoid is not right nearly always."""
-    names = QUESTIONS["ahead"].datasets
-    return [n for n in names if _edition3.per_cent(n, "sinusoidal", 2, "ahead") <= 100 * NEARLY_ALL]
+    return f"{100 * _edition3.NEARLY_ALL:g}"
 
 
 def five_sets_leave_little_to_gain():
-    return len(QUESTIONS["ahead"].datasets) - len(_with_room()) == 5
+    return len(QUESTIONS["ahead"].datasets) - len(_edition3.with_room()) == 5
 
 
 def steps_of_new_sets():
@@ -260,7 +251,7 @@ def wider_on_new_series():
 
 def where_there_is_room():
     """Over the sinusoid, in points, with the interval on these very series."""
-    asked = replace(QUESTIONS["ahead"], datasets=tuple(_with_room()))
+    asked = replace(QUESTIONS["ahead"], datasets=tuple(_edition3.with_room()))
     found = reading.question(asked, _edition3.scores())
     return {name: tables.points(found.answer(f"{name} - sinusoidal")) for name in ("erpe", "tpe")}
 
