@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m experiments.edition3", description=(__doc__ or "").partition("\n")[0]
     )
-    train.add_options(parser, NAMES, RESULTS, on_a_gpu=plan.LONG)
+    train.add_options(parser, NAMES, RESULTS, named_alone=plan.LONG)
     parser.add_argument(
         "--families", nargs="+", choices=FAMILIES, default=FAMILIES, metavar="NAME",
         help=f"train what all questions and claims need, or some of {', '.join(FAMILIES)}",

@@ -74,12 +74,12 @@ def stages(
 
 
 def add_options(
-    parser: ArgumentParser, sets: Sequence[str], out: Path | None, on_a_gpu: Sequence[str] = ()
+    parser: ArgumentParser, sets: Sequence[str], out: Path | None, named_alone: Sequence[str] = ()
 ) -> None:
     """Let a command ask for sets, for a folder, by default `out`, and for how to train."""
-    more = f"; those that wait for a GPU: {', '.join(on_a_gpu)}" if on_a_gpu else ""
+    more = f"; only when named: {', '.join(named_alone)}" if named_alone else ""
     parser.add_argument(
-        "--sets", nargs="+", choices=(*sets, *on_a_gpu), default=list(sets), metavar="NAME",
+        "--sets", nargs="+", choices=(*sets, *named_alone), default=list(sets), metavar="NAME",
         help=f"all, or some{more}",
     )  # fmt: skip
     parser.add_argument(

