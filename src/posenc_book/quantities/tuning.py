@@ -83,17 +83,17 @@ def over_tunings():
 def erpe_ahead():
     """Sets on which it is, and the p-value by flipping the signs of its leads in all ways."""
     leads = [*_leads("erpe").values()]
-    sets = _read.word(sum(lead > 1e-9 for lead in leads))
-    return {"sets": sets, "p": f"{over_sets.p_of_signs(leads):.1g}"}
+    n_ahead = sum(lead > 1e-9 for lead in leads)
+    return {"sets": _read.word(n_ahead), "p": f"{over_sets.p_of_signs(leads):.1g}"}
 
 
 def erpe_leads():
     """Its two largest leads in points, the sets that hold them, and the third largest."""
-    (first, most), (second, next_to), (_, third), *_ = sorted(
-        _leads("erpe").items(), key=lambda item: -item[1]
-    )
-    leads = {"most": most, "next": next_to, "third": third}
-    return {"first": first, "second": second} | {n: f"{100 * x:.1f}" for n, x in leads.items()}
+    leads = sorted(_leads("erpe").items(), key=lambda item: -item[1])
+    told = dict(zip(("most", "next", "third"), leads[:3], strict=True))
+    return {"first": leads[0][0], "second": leads[1][0]} | {
+        n: f"{100 * x:.1f}" for n, (_, x) in told.items()
+    }
 
 
 def erpe_reaches_zero():

@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def readers(book: Path, reader: str) -> list[str]:
     return [
         path.relative_to(book).with_suffix("").as_posix()
         for path in sorted(book.rglob("*.ipynb"))
-        if reader in _reached(_imported(code_of(path)))
+        if reader in _reached(code_of(path))
     ]
 
 
@@ -55,9 +55,10 @@ def _source(module: str) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def _reached(modules: Iterable[str]) -> set[str]:
-    """Return modules and all that they import, directly or not."""
-    reached, left = set(), set(modules)
+@cache
+def _reached(code: str) -> set[str]:
+    """Return the modules that a notebook's code imports, directly or not."""
+    reached, left = set(), set(_imported(code))
     while left:
         reached |= left
         left = {name for module in left for name in _needed(module)} - reached
