@@ -63,7 +63,7 @@ NAMES = [*encodings.names(), "rove"]
 
 REFERENCE = "torch.nn.TransformerEncoder"
 FUSED_REFERENCE = f"{REFERENCE}, no attention dropout"
-LENGTHS = {30: (32, 40, 40), 100: (16, 24, 24), 896: (2, 12, 12), 4096: (1, 3, 12)}
+LENGTHS = {30: (32, 40, 40), 100: (16, 24, 24), 896: (2, 12, 48), 4096: (1, 3, 12)}
 """Batch size, and the fewest rounds for all and for those near `none`, for each length."""
 
 NEAR = 1.15

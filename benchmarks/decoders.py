@@ -159,7 +159,7 @@ def neox(n_all: int) -> Decoder:
         rope_parameters=rope,
         attn_implementation="sdpa",
     )
-    return _rotary(m.GPTNeoXAttention(config, 0), m.GPTNeoXRotaryEmbedding(config), "cache")
+    return _rotary(m.GPTNeoXAttention(config, 0), m.GPTNeoXRotaryEmbedding(config), "layer_past")
 
 
 def gptj(n_all: int) -> Decoder:
@@ -246,7 +246,7 @@ def bloom(n_all: int) -> Decoder:
         real = torch.ones(1, first + x.shape[1])
         return build_alibi_tensor(real, N_HEADS, x.dtype)
 
-    return _cached(once, lambda x, bias, cache: layer(x, x, bias, None, cache=cache))
+    return _cached(once, lambda x, bias, cache: layer(x, x, bias, None, layer_past=cache))
 
 
 def _rotary(layer: nn.Module, angles: nn.Module, name: str) -> Decoder:
@@ -265,9 +265,15 @@ def _cached(once: Callable, each: Callable) -> Decoder:
     from transformers import DynamicCache
 
     cache = DynamicCache()
-    return Decoder(
-        lambda x: once(x, cache.get_seq_length()), lambda x, known: each(x, known, cache)[0]
-    )
+
+    def into(x: Tensor, known: object) -> Tensor:
+        n_before = cache.get_seq_length()
+        out = each(x, known, cache)[0]
+        if cache.get_seq_length() == n_before:  # a name that the layer does not know is no error
+            raise RuntimeError("the layer keeps nothing in the cache that it was given")
+        return out
+
+    return Decoder(lambda x: once(x, cache.get_seq_length()), into)
 
 
 def _numbered(x: Tensor, first: int) -> Tensor:

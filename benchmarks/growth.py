@@ -221,6 +221,8 @@ def documented(name: str) -> str:
 def documented_power(name: str) -> int:
     """Return the highest power of the length in that, that of queries by keys included."""
     text = documented(name)
+    if "L^2 (L" in text:
+        return 3
     squares = re.search(r"L\^2|L \(L|per query row|products of queries and keys", text)
     return 2 if squares else int("L " in text)
 

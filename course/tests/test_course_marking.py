@@ -449,7 +449,7 @@ import os, sys
 found = []
 installed = (os.path.realpath(sys.prefix), sys.prefix, sys.base_prefix, "/usr", "/lib", "/bin")
 for folder, folders, files in os.walk("/"):
-    if folder.startswith(installed):
+    if folder.startswith(installed) or folder.endswith("site-packages"):
         folders[:] = []
         continue
     for file in files:
