@@ -1,9 +1,8 @@
 """What another tuning moves: thirty cells of the third edition, each tuned five times."""
 
-from collections import defaultdict
 from dataclasses import replace
 from functools import cache
-from statistics import fmean, variance
+from statistics import fmean
 
 from posenc_book.quantities import _edition3, _read
 from posenc_book.read import tuning_luck
@@ -39,10 +38,9 @@ def cells():
 
 def by_set():
     """The same standard deviation on single sets, in points."""
-    some = defaultdict(list)
-    for (dataset, _), by_deal in _found().items():
-        some[dataset].append(1e4 * variance(by_deal.values()))
-    deviations = [fmean(of_set) ** 0.5 for of_set in some.values()]
+    found, names = _found(), {dataset for dataset, _ in _found()}
+    cells_of = [{cell: found[cell] for cell in found if cell[0] == name} for name in names]
+    deviations = [tuning_luck.component(some).points for some in cells_of]
     return {"least": f"{min(deviations):.1f}", "most": f"{max(deviations):.1f}"}
 
 
@@ -60,11 +58,11 @@ def of_a_pair():
 
 
 def erpe_stays_ahead():
-    return _wider("ahead", "erpe - sinusoidal").effect.low > 0
+    return _wider("erpe").effect.low > 0
 
 
 def tpe_is_no_longer_behind():
-    return _wider("ahead", "tpe - sinusoidal").effect.high > 0
+    return _wider("tpe").effect.high > 0
 
 
 @cache
@@ -90,10 +88,9 @@ def erpe_ahead():
 def erpe_leads():
     """Its two largest leads in points, the sets that hold them, and the third largest."""
     leads = sorted(_leads("erpe").items(), key=lambda item: -item[1])
-    told = dict(zip(("most", "next", "third"), leads[:3], strict=True))
-    return {"first": leads[0][0], "second": leads[1][0]} | {
-        n: f"{100 * x:.1f}" for n, (_, x) in told.items()
-    }
+    (first, second, _), of_each = zip(*leads[:3], strict=True)
+    most, after, third = (f"{100 * lead:.1f}" for lead in of_each)
+    return {"first": first, "most": most, "second": second, "next": after, "third": third}
 
 
 def erpe_reaches_zero():
@@ -106,6 +103,7 @@ def tpe_where_there_is_room():
     return f"{100 * fmean(_leads('tpe')[name] for name in _edition3.with_room()):+.1f}"
 
 
-def _wider(family, pair):
-    one = _edition3.answer(family, pair)
+def _wider(name):
+    """Return what is answered of an encoding beside the sinusoid, with that luck."""
+    one = _edition3.answer("ahead", f"{name} - sinusoidal")
     return replace(one, effect=tuning_luck.widened(one.effect, _luck()))
