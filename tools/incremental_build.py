@@ -10,7 +10,7 @@ shows any more go. What changes how pages are made lets `tools/build.py` begin a
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from docutils import nodes
@@ -21,6 +21,8 @@ from sphinxcontrib.bibtex.domain import BibtexDomain
 import ledger
 
 FORMAT = BibtexDomain.env_updated
+FOLLOWED: dict[str, Callable[[], object]] = {}
+"""By page, what it shows of the notebooks of others: it is read again when this changes."""
 NEVER_THE_SAME = re.compile(r" at 0x[0-9a-f]+")  # where an object lay in memory
 
 
@@ -83,14 +85,17 @@ def cited(env: BuildEnvironment) -> Iterable[tuple[str, str]]:
 
 def format_references(domain: BibtexDomain) -> list[str]:
     """Format what is cited, unless the last build did: references.bib lets one begin anew."""
-    env = domain.env
+    if to_format(domain) != getattr(domain.env, "posenc_formatted", None):
+        FORMAT(domain)
+    domain.env.posenc_formatted = to_format(domain)  # the places are known now
+    return []
+
+
+def to_format(domain: BibtexDomain) -> str:
+    """Return a checksum of what is cited, and of where the lists of references have it."""
     lists = [(key, book.citation_nodes) for key, book in domain.bibliographies.items()]
     places = [(key, name, node["ids"]) for key, found in lists for name, node in found.items()]
-    now = digest([places, sorted(cited(env), key=lambda one: one[0])])  # in each page's order
-    if now != getattr(env, "posenc_formatted", None):
-        FORMAT(domain)
-    env.posenc_formatted = now
-    return []
+    return digest([places, sorted(cited(domain.env), key=lambda one: one[0])])  # in pages' order
 
 
 def shared(app: Sphinx) -> str:
@@ -107,10 +112,18 @@ def changed_content(
     changed: set[str],
     removed: set[str],
 ) -> list[str]:
-    """Name the pages whose content differs although their files are old."""
+    """Name the pages whose content differs although their files are old, and who follows others."""
     known = getattr(env, "posenc_sources", {})
     here = env.found_docs - added - changed - removed
-    return [name for name in here if known.get(name) != source(env, name)]
+    differ = {name for name in here if known.get(name) != source(env, name)}
+    if not (differ or added or changed or removed):
+        return []
+    before = getattr(env, "posenc_followed", {})
+    env.posenc_followed = {
+        name: digest([shown()]) for name, shown in FOLLOWED.items() if name in env.found_docs
+    }
+    told = {name for name, seen in env.posenc_followed.items() if before.get(name) != seen}
+    return sorted(differ | told & here)
 
 
 def written_again(app: Sphinx, env: BuildEnvironment) -> list[str]:

@@ -28,6 +28,7 @@ import ledger_html
 import source_html
 import source_rows
 import verdict_marks
+from incremental_build import FOLLOWED
 from posenc_book.audit.claims import LOOK, Shown
 
 logger = logging.getLogger(__name__)
@@ -107,10 +108,14 @@ class Table(LedgerDirective):
 
     def html(self, claims: list[dict]) -> str:
         addresses = [address(self.env, claim, self.env.docname) for claim in claims]
-        for path in (*ledger.BOOK.glob("*.ipynb"), *ledger.BOOK.glob("atlas/*.ipynb")):
-            self.env.note_dependency(str(path))
         told = verdict_marks.marked_claims_by_page(ledger.BOOK)
         return ledger_html.form(claims, told) + ledger_html.table(claims, addresses, told)
+
+
+def marked() -> list[tuple[str, list[str]]]:
+    """Return the pages that mark claims, with these, in an order that stays."""
+    found = verdict_marks.marked_claims_by_page(ledger.BOOK)
+    return [(page, sorted(ids)) for page, ids in found.items()]
 
 
 class SentenceDirective(SphinxDirective):
@@ -257,6 +262,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-resolved", show_marks)
     app.connect("doctree-resolved", expect_mathematics)  # the last of the three
     app.connect("build-finished", lead_on)
+    FOLLOWED["book/claims"] = marked
     app.add_directive("ledger-numbers", Numbers)
     app.add_directive("ledger-definitions", Definitions)
     app.add_directive("ledger-picture", Picture)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sphinx.application import Sphinx
 
 import repository
+from incremental_build import FOLLOWED
 from posenc_book.read import imports
 from repository import ROOT
 
@@ -167,7 +168,7 @@ def tell(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put behind the words of a page what is stored of its edition, or the list of them."""
     if not docname.startswith(LIST):
         return
-    for path in [*repository.notebooks(), *(ROOT / "src/posenc_book").rglob("*.py")]:
+    for path in (ROOT / "src/posenc_book").rglob("*.py"):
         app.env.note_dependency(str(path))  # who reads an edition
     source[0] += table() if docname == LIST else facts(editions()[docname])
 
@@ -175,4 +176,5 @@ def tell(app: Sphinx, docname: str, source: list[str]) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Look at every page before it is read."""
     app.connect("source-read", tell)
+    FOLLOWED.update({page: edition.read_by for page, edition in editions().items()})
     return {"parallel_read_safe": True, "parallel_write_safe": True}

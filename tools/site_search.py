@@ -317,5 +317,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", settle)
     app.connect("env-updated", gather)
     app.connect("html-collect-pages", page)
-    app.connect("build-finished", write)
+    app.connect("build-finished", write, priority=960)  # pages stay as they are from here on
     return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": 1}

@@ -19,6 +19,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import figures
 import repository
+from incremental_build import FOLLOWED
 from repository import ROOT
 
 BUILT = ROOT / "_build"
@@ -58,8 +59,6 @@ class Figures(SphinxDirective):
     """All figures of the book, with links to their files."""
 
     def run(self) -> list[nodes.Node]:
-        for path in repository.notebooks():
-            self.env.note_dependency(str(path))
         holder = nodes.Element()
         lines = StringList(rows(), source="figures")
         self.state.nested_parse(lines, self.content_offset, holder)
@@ -69,6 +68,7 @@ class Figures(SphinxDirective):
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directive."""
     app.add_directive("figures", Figures)
+    FOLLOWED["book/taken"] = rows
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 

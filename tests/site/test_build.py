@@ -19,6 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 import build
+import incremental_build
 from build_lock import alone
 
 CONFIG = """\
@@ -114,6 +115,23 @@ def test_a_file_with_an_old_date_and_new_content_is_read(book):
     os.utime(path, (1, 1))
     book.build()
     assert "Other prose." in book.page("answers")
+
+
+def test_who_follows_other_pages_is_read_again_when_what_it_shows_of_them_changed(
+    book, monkeypatch
+):
+    shown = ["first"]
+    monkeypatch.setitem(incremental_build.FOLLOWED, "asks", lambda: shown)
+    book.edit("answers.rst", "Prose.", "More prose.")
+    book.build()
+    before = book.written("asks")
+    book.edit("answers.rst", "More prose.", "Other prose.")
+    book.build()
+    assert book.written("asks") == before
+    shown.append("second")
+    book.edit("answers.rst", "Other prose.", "Prose.")
+    book.build()
+    assert book.written("asks") > before
 
 
 def test_a_changed_style_sheet_reaches_every_page(book):

@@ -4,7 +4,9 @@ The questions stand in `searches.yml`; CONTRIBUTING says how one is added.
 """
 
 import functools
+import hashlib
 import json
+import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -269,6 +271,12 @@ def test_the_index_is_as_small_as_promised(site):
     for name in (site_search.INDEX, site_search.BEGINNINGS):
         assert (site / "_static" / name).stat().st_size <= 1000 * site_search.LARGEST
     assert not (site / "searchindex.js").exists()
+
+
+def test_what_is_kept_of_a_page_is_of_the_page_as_it_stands(site):
+    kept = pickle.loads((site.parent / ".doctrees" / "sections.pickle").read_bytes())
+    now = {name: hashlib.sha256((site / f"{name}.html").read_bytes()).digest() for name in kept}
+    assert {name: seen for name, ((seen, _), _) in kept.items()} == now
 
 
 # --- what readers see and do

@@ -8,6 +8,7 @@ One line of `_config.yml` switches it on; README.md beside this file says what c
 """
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ class Edition:
         config = getattr(app.env, "myst_config", None) or MdParserConfig()
         self.parser = create_md_parser(config, RendererHTML)
         self.parser.core.ruler.enableOnly(["normalize", "block"])  # what stands in a line is ours
+        self.parser.parse = cache(self.parser.parse)  # most is said with and without solutions
         self.faults: list[str] = []
 
     def notebook(self, docname: str, *, solutions: bool = True) -> dict[str, Any]:
