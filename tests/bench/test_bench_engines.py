@@ -428,6 +428,7 @@ def dask(tmp_path):
         process.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_run_outlives_a_worker_and_the_next_one_a_scheduler(dask, drive, out, mine, monkeypatch):

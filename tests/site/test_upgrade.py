@@ -42,6 +42,7 @@ def small(tmp_path, monkeypatch):
     return root
 
 
+@pytest.mark.slow
 def test_the_newest_release_is_tried_beside_the_pins_and_what_breaks_is_counted(small):
     outcome = upgrade.attempt(step(SAYS), small)
     bump = ["requirements.txt: wave-maker==2.0, not 1.0"]

@@ -14,6 +14,7 @@ pytest.importorskip("torch")
 TOOL = Path(__file__).parents[2] / "tools" / "warm_kernels.py"
 
 
+@pytest.mark.slow
 def test_a_cell_finds_libraries_imported_and_one_that_differs_fails(tmp_path):
     names = "{'torch', 'scipy.stats', 'matplotlib.pyplot'}"
     imported = f"import sys\nprint({names} <= sys.modules.keys())"
