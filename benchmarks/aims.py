@@ -140,7 +140,7 @@ def _grown() -> str:
 
 def _all_cells() -> str:
     """Return how many cells `make test` runs."""
-    notebooks = map(Path.read_text, (ROOT / "book").rglob("*.ipynb"))
+    notebooks = [path.read_text(encoding="utf-8") for path in (ROOT / "book").rglob("*.ipynb")]
     cells = [cell for text in notebooks for cell in json.loads(text)["cells"]]
     n_code = sum(cell["cell_type"] == "code" for cell in cells)
     return f"{n_code:,} cells run anew each time, and some of them train; every page is opened"
