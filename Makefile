@@ -18,7 +18,7 @@ LATER := \
   tests/site/test_figures.py tests/site/test_fill.py tests/site/test_ledger_fuzz.py \
   tests/site/test_mentions.py tests/site/test_mutations.py tests/site/test_notebooks.py \
   tests/site/test_one_evening.py tests/site/test_pdf.py tests/site/test_phone_panels.py \
-  tests/site/test_repository.py tests/site/test_run_page.py tests/site/test_upgrade.py tests/site/test_warm_kernels.py
+  tests/site/test_repository.py tests/site/test_run_page.py tests/site/test_upgrade.py
 BRIEFLY := -m "not slow and not browser" -k "not compil and not learns_order and not second_derivatives"
 ON_SITE := $(addprefix tests/site/test_,pages.py page_metadata.py notebook_edition.py old_addresses.py browser.py search.py exercises.py explorables_browser.py living_browser.py run_browser.py slides.py zip.py)
 

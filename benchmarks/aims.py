@@ -154,14 +154,19 @@ def _mostly_fixed() -> str:
     return "most of it goes by where nothing has changed, too, as a row below shows"
 
 
+def _at(cases: list[tuple[int, str]]) -> str:
+    """Return lengths and kinds of steps in words."""
+    return " and ".join(f"at {length:,} tokens in {what}" for length, what in cases)
+
+
 def _where_slower(name: str) -> Callable[[], str]:
     """Return what says at which lengths somebody else's step with an encoding is quicker."""
 
     def why() -> str:
         stored = json.loads((RESULTS / "attention.json").read_text(encoding="utf-8"))
         beside = {at: ratio for at, ratio in _beside_peers(stored).items() if at[0] == name}
-        slower = [f"at {n:,} tokens in {what}" for (_, n, what), r in beside.items() if r > 1]
-        return f"only {' and '.join(slower)}, of {len(beside)} cases"
+        slower = _at([(length, what) for (_, length, what), ratio in beside.items() if ratio > 1])
+        return f"only {slower}, of {len(beside)} cases"
 
     return why
 
@@ -173,7 +178,7 @@ def _where_over(name: str) -> Callable[[], str]:
         stored = json.loads((RESULTS / "attention.json").read_text(encoding="utf-8"))
         rows = [row for row in stored if row["encoding"] == name and row["aim"] is not None]
         over = [row for row in rows if row["time_ratio"] > row["aim"]]
-        where = " and ".join(f"at {row['length']:,} tokens in {row['what']}" for row in over)
+        where = _at([(row["length"], row["what"]) for row in over])
         quick = max(row["quartile_ratio"] / row["aim"] for row in over)
         return f"only {where}, of {len(rows)} cases; the quickest quarter of rounds, {quick:.2f}"
 
