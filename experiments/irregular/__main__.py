@@ -1,4 +1,4 @@
-"""Train what is missing of irregular time, once its plan is frozen; go on at will.
+"""Train what is missing of irregular time, survey by survey; go on at will.
 
 python -m experiments.irregular --sets rr_lyrae --rehearse 20 --out /tmp/rehearsal
 python -m experiments.irregular --seconds 540 --out FOLDER      # a folder outside the repository
@@ -22,11 +22,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
-    if options.rehearse is None and not PLAN["frozen"]:
-        raise ValueError(
-            "the plan must be frozen before anything is trained, and its hash set; "
-            "--rehearse STEPS goes through all stages meanwhile"
-        )
     planned = {}
     for survey in options.sets:
         places = train.cells(survey)

@@ -1,4 +1,4 @@
-"""Irregular time is planned: its stars, its arms, as many trials for each, and that it waits."""
+"""Irregular time is planned: its stars, its arms, and as many trials for each."""
 
 import os
 from collections import Counter
@@ -35,6 +35,10 @@ def planted(monkeypatch):
     yield
     stars.fingerprint.cache_clear()
     parts._load.cache_clear()
+
+
+def test_the_plan_is_frozen():
+    assert HASH == "7e1820a2b315"
 
 
 @needs_sets
@@ -104,13 +108,6 @@ def test_the_best_validation_chooses_rate_and_unit_and_what_failed_is_out():
 
 def metrics(validated):
     return {"accuracy": 0.0, "validation_accuracy": validated, "validation_loss": 1.0}
-
-
-def test_nothing_is_trained_before_the_plan_is_frozen(tmp_path, capsys, monkeypatch):
-    monkeypatch.setitem(PLAN, "frozen", "")
-    assert command.main(["--out", str(tmp_path / "new")]) == 2
-    assert "the plan must be frozen" in capsys.readouterr().err
-    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.usefixtures("planted")

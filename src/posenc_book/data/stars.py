@@ -145,7 +145,15 @@ def _add(found: dict[str, _Rows], fields: list[str], survey: Survey, path: Path,
 
 
 def deal(
-    name: str, r: int, *, clock: str, unit: float = 1.0, readings: int, least: int, test: float
+    name: str,
+    r: int,
+    *,
+    clock: str,
+    unit: float = 1.0,
+    readings: int,
+    least: int,
+    test: float,
+    without: str = "",
 ) -> tuple[Dataset, Dataset]:
     """Return a training and a test part of a survey, both with all kinds in their proportions.
 
@@ -164,12 +172,14 @@ def deal(
         Most readings of a star, and fewest stars of a kind that stays.
     test : float
         Share of the test part.
+    without : str
+        A kind that is left out.
     """
     _checks.choice("clock", clock, CLOCKS)
     _checks.positive("unit", unit)
     stars, survey = load_stars(name), SURVEYS[name]
     counts = Counter(star.kind for star in stars)
-    kinds = tuple(sorted(kind for kind, n in counts.items() if n >= least))
+    kinds = tuple(sorted(kind for kind, n in counts.items() if n >= least and kind != without))
     kept = [
         drawn(star, readings, np.random.default_rng([r, number]))
         for number, star in enumerate(stars)
