@@ -1,4 +1,4 @@
-"""Name the series by their leads, then train the encodings, once the plan is frozen; go on at will.
+"""Name the series by their leads, then train the encodings; go on at will.
 
 python -m experiments.exit_head --sets london_bikes --rehearse 20 --out /tmp/rehearsal
 python -m experiments.exit_head --seconds 540 --out FOLDER      # a folder outside the repository
@@ -14,7 +14,7 @@ from experiments.forecasting.stages import carry_out
 from posenc import _checks
 from posenc._wall import behind
 from posenc_book.bench import console, jobs
-from posenc_book.read.exit_head import PLAN, SERIES
+from posenc_book.read.exit_head import SERIES
 
 STACK = 5  # trials or seeds that are trained as one
 
@@ -25,14 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
-    if options.rehearse is None and not PLAN["frozen"]:
-        raise ValueError(
-            "the plan must be frozen before anything is trained, and its hash set: its README says "
-            "what is to settle; --rehearse STEPS goes through all stages meanwhile"
-        )
     if options.rehearse is not None:
         _checks.count("rehearse", options.rehearse, minimum=1)
-    planned = train.stages(options.sets, options.tokens, options.out, options.rehearse)
+    planned = train.stages(options.sets, options.out, options.rehearse)
     device = jobs.resolve_device(options.device)
     return carry_out(options, device, planned, train.train, STACK)
 
@@ -42,9 +37,6 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m experiments.exit_head", description=(__doc__ or "").partition("\n")[0]
     )
     third.add_options(parser, SERIES, None)
-    parser.add_argument(
-        "--tokens", choices=PLAN["readers"], default="patches", help="steps are a part by itself"
-    )
     parser.add_argument("--rehearse", type=int, metavar="STEPS", help="only so many steps a cell")
     parser.set_defaults(command=_train)
     return parser

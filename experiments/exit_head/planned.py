@@ -4,6 +4,7 @@ python -m experiments.exit_head.planned
 """
 
 import sys
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from scipy import stats
 from experiments.exit_head import series
 from posenc._wall import behind
 from posenc_book.read import results
-from posenc_book.read.exit_head import LEADS_FROM, NONE, OTHERS, PLAN, SERIES, fitted, line
+from posenc_book.read.exit_head import FLAT, LEADS_FROM, NONE, OTHERS, PLAN, SERIES, fitted, line
 from posenc_book.read.forecasting import plan as before
 from posenc_book.read.forecasting.complete import FILES, Way, load_stored
 from posenc_book.records.forecasts import TRIAL
@@ -24,14 +25,14 @@ N_RUNS = 500
 SLOPES = (0.0, PLAN["margin"], PLAN["matters"])
 
 
-def stored_leads(flat: str) -> NDArray[np.float64]:
-    """Return the leads of the units of before, as this plan names them: by trials' validation."""
-    best: dict[tuple[str, str], float] = {}
+def stored_leads() -> NDArray[np.float64]:
+    """Return the leads of the units of before: by the validation of their trainings."""
+    every: dict[tuple[str, str], list[float]] = defaultdict(list)
     for one in results.load_records(FILES):
-        if one["profile"] == TRIAL and _plain(one) and "error" not in one:
-            place = one["dataset"], one["model"]
-            best[place] = min(one["metrics"]["validation_mase"], best.get(place, np.inf))
-    return np.log([best[unit, "linear"] / best[unit, flat] for unit in before.COUNTED])
+        if one["profile"] != TRIAL and _plain(one) and "error" not in one:
+            every[one["dataset"], one["model"]].append(one["metrics"]["validation_mase"])
+    errors = {place: np.mean(some) for place, some in every.items()}
+    return np.log([errors[unit, "linear"] / errors[unit, FLAT] for unit in before.COUNTED])
 
 
 def _plain(record: Mapping[str, Any]) -> bool:
@@ -39,12 +40,12 @@ def _plain(record: Mapping[str, Any]) -> bool:
     return record["encoding"] == NONE and not (settings["calendar"] or settings["shuffled"])
 
 
-def stored_gains(flat: str, encoding: str) -> NDArray[np.float64]:
+def stored_gains(encoding: str) -> NDArray[np.float64]:
     """Return what an encoding gained there on the test part, (n_units, n_seeds)."""
     stored = load_stored()
 
     def errors(name: str) -> NDArray[np.float64]:
-        found = [stored.scores(Way(flat, name), unit) for unit in before.COUNTED]
+        found = [stored.scores(Way(FLAT, name), unit) for unit in before.COUNTED]
         return np.log(np.array(found, float))
 
     return errors(NONE) - errors(encoding)
@@ -72,10 +73,10 @@ def power(
         x = rng.choice(lead, n)
         if (x >= LEADS_FROM).sum() >= PLAN["fewest that lead"]:
             wide = spread * (1 + growing * np.maximum(x, 0) / 0.27)
-            gain = slope * x + wide * rng.choice(apart, n)
+            gain = slope * np.maximum(x, 0) + wide * rng.choice(apart, n)
             found = family.answers({OTHERS[0]: line(OTHERS[0], x, gain[:, None]).slope})
             words.append(found[OTHERS[0]].answer)
-            usual += stats.linregress(x, gain).pvalue <= LEVEL / len(OTHERS)
+            usual += stats.linregress(np.maximum(x, 0), gain).pvalue <= LEVEL / len(OTHERS)
     return {word: words.count(word) / N_RUNS for word in WORDS} | {"usual": float(usual) / N_RUNS}
 
 
@@ -83,20 +84,20 @@ def main(_: Sequence[str] = ()) -> int:
     """Print the windows of each series, the slopes of before, and the power."""
     for name in PLAN["series"]:
         found = series.windows(name)
-        print(f"{name}: {found or 'not on its steps'}{'' if series.fits(found) else ', left out'}")
-    for tokens, (flat, _) in PLAN["readers"].items():
-        lead = stored_leads(flat)
-        for encoding in OTHERS:
-            gain = stored_gains(flat, encoding)
-            one = line(encoding, lead, gain)
-            said = f"before, {tokens}, {encoding}: slope {one.slope.effect}"
-            print(f"{said}, without one {one.without_one}; {list(map(str, one.at.values()))}")
-            y = gain.mean(1)
-            apart = y - fitted(lead, y, (1, 0))[0] - fitted(lead, y, (0, 1))[0] * lead
-            for slope in SLOPES if encoding == OTHERS[0] else ():
-                for spread, growing in ((1, 0), (2, 0), (1, 2)):
-                    words = power(lead, apart, slope, spread, growing)
-                    print(f"slope {slope}, spread times {spread}, growing {growing}: {words}")
+        out = ", left out" if name in PLAN["left out"] else ""
+        print(f"{name}: {found or 'not on its steps'}{out}")
+    lead = stored_leads()
+    for encoding in OTHERS:
+        gain = stored_gains(encoding)
+        one = line(encoding, lead, gain)
+        said = f"before, {encoding}: slope {one.slope.effect}, on the lead {one.on_lead:.3f}"
+        print(f"{said}, without one {one.without_one}; {list(map(str, one.at.values()))}")
+        x, y = np.maximum(lead, 0), gain.mean(1)
+        apart = y - fitted(x, y, (1, 0))[0] - fitted(x, y, (0, 1))[0] * x
+        for slope in SLOPES if encoding == OTHERS[0] else ():
+            for spread, growing in ((1, 0), (2, 0), (1, 2)):
+                words = power(lead, apart, slope, spread, growing)
+                print(f"slope {slope}, spread times {spread}, growing {growing}: {words}")
     return 0
 
 

@@ -15,7 +15,7 @@ from posenc_book.bench.tuning import Cells
 from posenc_book.forecast import baselines
 from posenc_book.forecast import train as training
 from posenc_book.forecast.windows import cut
-from posenc_book.read.exit_head import HASH, NONE, PLAN, PROFILE, SERIES, named
+from posenc_book.read.exit_head import FLAT, HASH, NONE, PLAN, PROFILE, SERIES, named
 from posenc_book.read.forecasting import plan as before
 from posenc_book.records.forecasts import TRIAL, ForecastSettings
 
@@ -44,9 +44,7 @@ def rehearsed(one: ForecastSettings, steps: int) -> ForecastSettings:
     return replace(one, profile=TRIAL, protocol="", steps=steps, check_every=steps)
 
 
-def stages(
-    names: Sequence[str], tokens: str, folder: Path, rehearse: int | None = None
-) -> Iterator[Stage]:
+def stages(names: Sequence[str], folder: Path, rehearse: int | None = None) -> Iterator[Stage]:
     """Yield the trials that name the series and, once they are named, all others and the seeds.
 
     The call that writes the names down ends there, so that they can be stored elsewhere first. In a
@@ -59,25 +57,29 @@ def stages(
         one = cell(name, reader, encoding)
         return one if rehearse is None else rehearsed(one, rehearse)
 
-    flat = PLAN["readers"][tokens][0]
-    pairs = {name: (made(name, LINEAR), made(name, flat)) for name in every}
-    yield "trials that name", tried, Cells([trials(one) for n in names for one in pairs[n]])
+    pairs = {name: (made(name, LINEAR), made(name, FLAT)) for name in every}
+    yield "trials that name", tried, Cells([naming(one) for n in names for one in pairs[n]])
     leads = leads_of(pairs, tried.records())
     if leads is None:
         print("trials of some series are missing, so none is named yet")
-    if leads is None or write_down(folder / f"leads-{tokens}.json", leads, rehearse is None):
+    if leads is None or write_down(folder / "leads.json", leads, rehearse is None):
         return
     learned = [name for name in names if leads[name]["learned"]]
     places = [
         made(name, reader, encoding)
         for name in learned
-        for reader in PLAN["readers"][tokens]
+        for reader in PLAN["readers"]
         for encoding in PLAN["encodings"]
     ]
     yield "trials", tried, Cells([trials(one) for one in places])
     known = tried.records()
     best = [tuned(one, known) for one in places]
     yield "training", trained, Cells([before.seeds(one) for one in best if one])
+
+
+def naming(one: ForecastSettings) -> list[ForecastSettings]:
+    """Return the trials of four rates that take as many steps as what is compared."""
+    return [replace(trial, steps=one.steps) for trial in before.trials(one)]
 
 
 def trials(one: ForecastSettings) -> list[ForecastSettings]:
@@ -112,7 +114,7 @@ def leads_of(
 
     None if a trial is missing.
     """
-    of_each = {name: [trials(one) for one in pair] for name, pair in pairs.items()}
+    of_each = {name: [naming(one) for one in pair] for name, pair in pairs.items()}
     if not all(t.key in known for pair in of_each.values() for tried in pair for t in tried):
         return None
     found = {}

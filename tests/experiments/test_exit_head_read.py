@@ -58,6 +58,13 @@ def test_both_encodings_are_corrected_together(leads):
     assert together[least.contrast].slope.p_value == pytest.approx(2 * least.p_value)
 
 
+def test_a_lead_below_zero_is_no_work():
+    gain = np.array([[0.0], [0.0], [0.02], [0.04]])
+    one = exit_head.line("rotary", [-0.3, 0.0, 0.1, 0.2], gain)
+    assert one.slope.effect.mean == pytest.approx(0.2)
+    assert one.on_lead == pytest.approx(np.polyfit([-0.3, 0.0, 0.1, 0.2], gain[:, 0], 1)[0])
+
+
 def test_under_a_mean_the_gain_is_told_over_the_series(leads):
     mean = [record(n, e, s, 0.9 + 0.1 * (e == NONE), "patches_mean")
             for n in leads for e in (NONE, *OTHERS) for s in SEEDS]  # fmt: skip
@@ -75,11 +82,15 @@ def test_no_test_is_asked_where_too_few_series_lead(leads):
 
 def test_lines_that_are_not_whole_say_what_is_missing(leads):
     lines = planted(leads, (0.2, 0.0))
-    with pytest.raises(ValueError, match=f"1 of 220 .*{SERIES[-1]} patches_flat rotary 4"):
+    with pytest.raises(
+        ValueError, match=f"1 of {10 * len(SERIES)} .*{SERIES[-1]} patches_flat rotary 4"
+    ):
         exit_head.lines(leads, exit_head.errors(lines[:-1]))
     assert exit_head.errors([{**one, "protocol": "another"} for one in lines]) == {}
     failed = {**lines[0], "error": "no memory", "metrics": {}}
     assert [*exit_head.errors([failed]).values()] == [exit_head.PLAN["failed counts as"]]
+    with pytest.raises(ValueError, match="one training of a cell, got two of"):
+        exit_head.errors([lines[0], {**lines[0], "key": "after a change of code"}])
 
 
 def test_errors_and_freedom_are_those_of_two_groups_with_spreads_of_their_own():

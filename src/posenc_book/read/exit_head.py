@@ -23,6 +23,7 @@ HASH = hashed(PLAN)
 PROFILE = "exit head"
 SERIES = tuple(name for name in PLAN["series"] if name not in PLAN["left out"])
 NONE, *OTHERS = PLAN["encodings"]
+FLAT, MEAN = PLAN["readers"]
 LEADS_FROM = -math.log(1 - PLAN["leads from"])
 """The lead of a transformer whose error is smaller by a tenth."""
 _SEEDS = range(PLAN["seeds"])
@@ -46,14 +47,19 @@ def leads(path: Path) -> dict[str, float]:
 
 
 def errors(records: Iterable[dict]) -> dict[Cell, float]:
-    """Return the test errors of this plan; of a failed training what the plan counts."""
-    return {
-        (one["dataset"], one["model"], one["encoding"], one["seed"]): (
-            PLAN["failed counts as"] if "error" in one else one["metrics"]["mase"]
-        )
-        for one in unique(iter(records))
-        if one["protocol"] == HASH and one["profile"] == PROFILE
-    }
+    """Return the test errors of this plan; of a failed training what the plan counts.
+
+    Raises ValueError if there are two of one cell, as after a change of code.
+    """
+    found: dict[Cell, float] = {}
+    for one in unique(iter(records)):
+        if one["protocol"] == HASH and one["profile"] == PROFILE:
+            cell = one["dataset"], one["model"], one["encoding"], one["seed"]
+            if cell in found:
+                raise ValueError(f"records must hold one training of a cell, got two of {cell}")
+            failed = "error" in one
+            found[cell] = PLAN["failed counts as"] if failed else one["metrics"]["mase"]
+    return found
 
 
 def gains(
@@ -79,27 +85,28 @@ class Line:
     Parameters
     ----------
     slope : Answer
-        Of the gain on the lead; "ahead" if it rises.
+        Of the gain on the work; "ahead" if it rises.
     at : dict of float to Effect
         The gain that the line has at a lead of 0, and of ten per cent.
     without_one : tuple of float
         The smallest and the largest slope without one series.
+    on_lead : float
+        The slope on leads as they are, also where the linear map is ahead.
     """
 
     slope: Answer
     at: dict[float, Effect]
     without_one: tuple[float, float]
+    on_lead: float
 
 
-def lines(
-    by_lead: Mapping[str, float], found: Mapping[Cell, float], tokens: str = "patches"
-) -> dict[str, Line]:
+def lines(by_lead: Mapping[str, float], found: Mapping[Cell, float]) -> dict[str, Line]:
     """Return the line of each encoding under the flattened head, its tests corrected for both.
 
     Where too few series lead no test is asked: p is 1.
     """
-    reader, lead = PLAN["readers"][tokens][0], list(by_lead.values())
-    alone = {e: line(e, lead, gains(found, by_lead, reader, e)) for e in OTHERS}
+    lead = list(by_lead.values())
+    alone = {e: line(e, lead, gains(found, by_lead, FLAT, e)) for e in OTHERS}
     family = Family("exit head", tuple(OTHERS), PLAN["margin"])
     asked = sum(one >= LEADS_FROM for one in lead) >= PLAN["fewest that lead"]
     corrected = family.answers({e: one.slope for e, one in alone.items()} if asked else {})
@@ -109,24 +116,23 @@ def lines(
     }
 
 
-def under_a_mean(
-    names: Iterable[str], found: Mapping[Cell, float], tokens: str = "patches"
-) -> dict[str, Effect]:
+def under_a_mean(names: Iterable[str], found: Mapping[Cell, float]) -> dict[str, Effect]:
     """Return what each encoding gains under a mean of the tokens, over series; not tested."""
-    reader, some = PLAN["readers"][tokens][1], list(names)
-    return {e: effect(gains(found, some, reader, e)) for e in OTHERS}
+    some = list(names)
+    return {e: effect(gains(found, some, MEAN, e)) for e in OTHERS}
 
 
 def line(encoding: str, lead: ArrayLike, gain: ArrayLike) -> Line:
-    """Return one line by itself, from gains (n_series, n_seeds)."""
-    x, table = np.asarray(lead, float), np.asarray(gain, float)
+    """Return one line by itself, from gains (n_series, n_seeds); a lead below 0 is no work."""
+    x, table = np.maximum(lead, 0.0), np.asarray(gain, float)
     (slope, error, freedom), y = fitted(x, table.mean(1), (0, 1)), table.mean(1)
     p_value = 2 * stats.t.sf(abs(slope) / error, freedom)
     p_equal = stats.t.sf((PLAN["margin"] - abs(slope)) / error, freedom)
     at = {place: _effect(*fitted(x, y, (1, place)), table) for place in (0.0, LEADS_FROM)}
     others = [np.polyfit(np.delete(x, i), np.delete(y, i), 1)[0] for i in range(len(x))]
     answer = Answer(encoding, _effect(slope, error, freedom, table), float(p_value), float(p_equal))
-    return Line(answer, at, (float(min(others)), float(max(others))))
+    on_lead = float(np.polyfit(np.asarray(lead, float), y, 1)[0])
+    return Line(answer, at, (float(min(others)), float(max(others))), on_lead)
 
 
 def fitted(x: NDArray, y: NDArray, of: tuple[float, float]) -> tuple[float, float, float]:
