@@ -12,7 +12,7 @@ from experiments.edition3 import train as third
 from experiments.message import train
 from posenc._wall import behind
 from posenc_book.bench import console
-from posenc_book.read.message import PLAN
+from posenc_book.read.message import PARTS, PLAN
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,9 +21,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
-    which, planned = "partners" if options.partners else "arms", {}
+    planned = {}
     for name in options.sets:
-        places = train.cells(name, which)
+        places = train.cells(name, options.part)
         if options.rehearse is not None:
             places = [third.rehearsed(one, options.rehearse) for one in places]
         planned[name] = train.stages(name, places, options.out)
@@ -35,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m experiments.message", description=(__doc__ or "").partition("\n")[0]
     )
     third.add_options(parser, [*PLAN["sets"]], None, named_alone=PLAN["new sets"]["names"])
-    parser.add_argument("--partners", action="store_true", help="train the partners, not the arms")
+    parser.add_argument("--part", choices=PARTS, default="arms", help="what is trained")
     parser.add_argument("--rehearse", type=int, metavar="STEPS", help="only so many steps a cell")
     parser.set_defaults(command=_train)
     return parser

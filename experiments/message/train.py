@@ -9,16 +9,17 @@ from experiments.edition3 import train as third
 from posenc_book import data
 from posenc_book.bench import build
 from posenc_book.read.edition3 import plan as of_the_edition
-from posenc_book.read.message import HASH, PLAN, PROFILE
+from posenc_book.read.message import PARTS, PLAN, PROFILE
 from posenc_book.records.records import worth
 from posenc_book.records.settings import Settings
 from posenc_book.records.store import Store
 
 
 def cells(dataset: str, which: str = "arms") -> list[Settings]:
-    """Return a training of each arm, or of each of their "partners", before its rate is chosen."""
-    bare = replace(third.cell(dataset, "none"), profile=PROFILE, protocol=HASH)
-    of_each = [(name, o, build.encoding_fingerprint(name)) for name, o in PLAN[which].values()]
+    """Return a training of each arm of a part, before its rate is chosen."""
+    arms, protocol = PARTS[which]
+    bare = replace(third.cell(dataset, "none"), profile=PROFILE, protocol=protocol)
+    of_each = [(name, o, build.encoding_fingerprint(name)) for name, o in arms.values()]
     return [replace(bare, encoding=n, encoding_options=o, encoding_source=f) for n, o, f in of_each]
 
 

@@ -41,7 +41,7 @@ def record(name, arm, seed, accuracy):
     metrics = {"accuracy": accuracy, "validation_accuracy": 0.5, "validation_loss": 1.0}
     named = {"key": f"{name} {arm} {seed}", "encoding": encoding, "dataset": name, "seed": seed}
     return named | {
-        "protocol": message.HASH,
+        "protocol": message.LATER_HASH if arm in message.LATER["arms"] else message.HASH,
         "profile": message.PROFILE,
         "settings": {"encoding_options": options},
         "metrics": metrics | {"n_train": 100, "n_test": 100},
@@ -61,6 +61,26 @@ def test_a_contrast_waits_for_its_last_training():
     assert found[FIRST].effect.mean == pytest.approx(0.1)
     assert message.scored([{**one, "protocol": "another"} for one in lines]) == {}
     assert message.answers(message.scored(lines[:-1]), 0.0)[NEW_SETS] == {}
+    with pytest.raises(ValueError, match="one training of a cell, got two of"):
+        message.scored([*lines, {**lines[0], "key": "after a change of code"}])
+
+
+def test_the_start_is_asked_by_itself_and_corrected_for_two():
+    rng, rounds = np.random.default_rng(0), range(1, message.PLAN["trainings"] + 1)
+    lines = [
+        record(name, arm, r, rng.normal(level, 0.05))
+        for arm, level in {"erpe": 0.72, "erpe, before": 0.7, "erpe, from zero": 0.71}.items()
+        for name in message.SETS
+        for r in rounds
+    ]
+    scored = message.scored(lines)
+    found = message.answers(scored, 0.0, message.OF_THE_START)[NEW_SETS]
+    assert [*found] == [*message.OF_THE_START] != [*message.CONTRASTS]
+    of = [[np.mean([scored[s, arm, r].accuracy for r in rounds]) for s in message.SETS]
+          for arm in ("erpe", "erpe, from zero", "erpe, before")]  # fmt: skip
+    alone = [stats.ttest_rel(of[1], of[2]).pvalue, stats.ttest_rel(of[0], of[1]).pvalue]
+    p_values = [one.p_value for one in found.values()]
+    assert min(p_values) == pytest.approx(2 * min(alone))
 
 
 def test_what_counts_as_equal_is_below_what_is_to_be_found():

@@ -2,6 +2,7 @@
 
 import os
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from experiments.message import planned, train
 from experiments.message.arms import Before, ShawValues
 from posenc import attention, encodings
 from posenc_book.bench import local
-from posenc_book.read.message import CONTRASTS, PLAN
+from posenc_book.read.message import CONTRASTS, HASH, LATER, LATER_HASH, PARTS, PLAN
 from posenc_book.records import records
 from posenc_book.records.store import Store
 
@@ -19,8 +20,8 @@ needs_sets = pytest.mark.skipif(not os.environ.get("POSENC_DATA"), reason="needs
 SIZES = 8, 2, 7
 
 
-def test_the_plan_is_frozen():
-    assert train.HASH == "d7803f8422dc"
+def test_both_plans_are_frozen():
+    assert (HASH, LATER["after"], LATER_HASH) == ("d7803f8422dc", HASH, "5d08ad5004bf")
 
 
 def test_stored_lines_choose_the_sets_and_scores_and_seconds_nothing(monkeypatch):
@@ -71,6 +72,16 @@ def test_each_contrast_is_planned_and_counted():
 
 
 @needs_sets
+def test_from_zero_erpe_is_none_at_the_start_and_else_as_planned():
+    [one] = train.cells("RacketSports", "later")
+    [planned_one] = [c for c in train.cells("RacketSports") if c.encoding == "erpe"]
+    zero = {"encoding_options": {"std": 0.0}, "protocol": LATER_HASH}
+    assert one == replace(planned_one, **zero)
+    position = encodings.get("erpe")(*SIZES, **one.encoding_options)
+    assert not position.values.any()
+
+
+@needs_sets
 def test_a_setting_is_worth_its_mean_over_the_deals():
     [one] = [c for c in train.cells("RacketSports") if c.encoding == "erpe"]
     tried, deals = train.first_trials(one), PLAN["trial deals"]
@@ -108,7 +119,8 @@ def stored(tried, worths):
 def test_a_tiny_plan_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(local, "LocalEngine", lambda _: local.SerialEngine())
     arms = {name: PLAN["arms"][name] for name in ("erpe, before", "values", "message")}
-    for name, tiny in {"arms": arms, "trial deals": [2001, 2002], "trainings": 2}.items():
+    monkeypatch.setitem(PARTS, "arms", (arms, HASH))
+    for name, tiny in {"trial deals": [2001, 2002], "trainings": 2}.items():
         monkeypatch.setitem(PLAN, name, tiny)
     told = ["--sets", "RacketSports", "--rehearse", "2", "--device", "cpu", "--out", str(tmp_path)]
     assert command.main([*told, "--seconds", "1e-9"]) == 0

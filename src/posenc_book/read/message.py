@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,12 +13,21 @@ from posenc_book.records.hashes import hashed
 from posenc_book.records.store import unique
 from posenc_book.statistics.answers import ESTIMANDS, Answer, Family, of_runs
 
-PLAN: dict[str, Any] = plans.load("message")
-HASH = hashed(PLAN)
+PLAN, LATER = (plans.load("message", name) for name in ("plan", "later"))
+HASH, LATER_HASH = hashed(PLAN), hashed(LATER)
 PROFILE = "message"
 SETS = tuple(PLAN["sets"])
-ALL: dict[str, tuple[str, dict]] = PLAN["arms"] | PLAN["partners"]
-CONTRASTS = {f"{first} - {other}": (first, other) for first, other, _ in PLAN["contrasts"]}
+PARTS: dict[str, tuple[dict[str, tuple[str, dict]], str]] = {
+    "arms": (PLAN["arms"], HASH),
+    "partners": (PLAN["partners"], HASH),
+    "later": (LATER["arms"], LATER_HASH),
+}
+ALL = PLAN["arms"] | PLAN["partners"] | LATER["arms"]
+Contrasts = Mapping[str, tuple[str, str]]
+CONTRASTS, OF_THE_START = (
+    {f"{first} - {other}": (first, other) for first, other, _ in plan["contrasts"]}
+    for plan in (PLAN, LATER)
+)
 TITLES = tuple(CONTRASTS)
 MARGIN: float = PLAN["share of the room"] * fmean(1 - one for one, _ in PLAN["sets"].values())
 """What counts as equal: a share of what the sinusoid leaves to be gained, by its validation."""
@@ -28,28 +36,40 @@ Cell = tuple[str, str, int]  # data set, arm, deal from 1
 
 
 def scored(records: Iterable[dict]) -> dict[Cell, Scored]:
-    """Return the trainings of this plan by their cells, failed ones as a guess."""
-    return {
-        (one["dataset"], _NAMES[one["encoding"], _text(one)], one["seed"]): score_of(one)
-        for one in unique(iter(records))
-        if one["protocol"] == HASH and one["profile"] == PROFILE
-    }
+    """Return the trainings of both plans by their cells, failed ones as a guess.
+
+    Raises
+    ------
+    ValueError
+        If there are two of one cell, as after a change of code.
+    """
+    found: dict[Cell, Scored] = {}
+    for one in unique(iter(records)):
+        if one["protocol"] in (HASH, LATER_HASH) and one["profile"] == PROFILE:
+            cell = one["dataset"], _NAMES[one["encoding"], _text(one)], one["seed"]
+            if cell in found:
+                raise ValueError(f"records must hold one training of a cell, got two of {cell}")
+            found[cell] = score_of(one)
+    return found
 
 
 def _text(record: dict) -> str:
     return json.dumps(record["settings"]["encoding_options"], sort_keys=True)
 
 
-def answers(found: Mapping[Cell, Scored], luck: float) -> dict[str, dict[str, Answer]]:
+def answers(
+    found: Mapping[Cell, Scored], luck: float, contrasts: Contrasts = CONTRASTS
+) -> dict[str, dict[str, Answer]]:
     """Return the answers by `ESTIMANDS` and contrast; what lacks a training is left out.
 
-    `luck` is the variance that `tuning_luck.component` returns, in squared points.
+    `luck` is the variance that `tuning_luck.component` returns, in squared points. Contrasts are
+    `CONTRASTS` or, corrected by themselves, `OF_THE_START`.
     """
     tables = {arm: _accuracies(arm, found) for arm in ALL}
-    differences = {title: tables[a] - tables[b] for title, (a, b) in CONTRASTS.items()}
+    differences = {title: tables[a] - tables[b] for title, (a, b) in contrasts.items()}
     whole = {title: one for title, one in differences.items() if not np.isnan(one).any()}
     shares = dict.fromkeys(SETS, 0.0) | {cell[0]: one.test_share for cell, one in found.items()}
-    return answered(whole, [shares[name] for name in SETS], luck)
+    return answered(whole, [shares[name] for name in SETS], luck, tuple(contrasts))
 
 
 def _accuracies(arm: str, found: Mapping[Cell, Scored]) -> NDArray[np.float64]:
@@ -64,7 +84,7 @@ def answered(
     luck: float,
     titles: Sequence[str] = TITLES,
 ) -> dict[str, dict[str, Answer]]:
-    """Return answers from arrays (n_sets, n_trainings), corrected for all contrasts of the plan.
+    """Return answers from arrays (n_sets, n_trainings), corrected for all contrasts of a plan.
 
     Both arms are tuned, so twice the luck is added for each set; but not over data sets, a t test
     whose runs are their means: their spread holds it already.
