@@ -14,7 +14,7 @@ from scipy import stats
 from posenc_book import _files
 from posenc_book.read import plans
 from posenc_book.records.hashes import hashed
-from posenc_book.records.store import unique
+from posenc_book.records.store import by_cell
 from posenc_book.statistics.answers import LEVEL, Answer, Family
 from posenc_book.statistics.friedman import Effect, effect
 
@@ -49,17 +49,17 @@ def leads(path: Path) -> dict[str, float]:
 def errors(records: Iterable[dict]) -> dict[Cell, float]:
     """Return the test errors of this plan; of a failed training what the plan counts.
 
-    Raises ValueError if there are two of one cell, as after a change of code.
+    ValueError if there are two of one cell.
     """
-    found: dict[Cell, float] = {}
-    for one in unique(iter(records)):
-        if one["protocol"] == HASH and one["profile"] == PROFILE:
-            cell = one["dataset"], one["model"], one["encoding"], one["seed"]
-            if cell in found:
-                raise ValueError(f"records must hold one training of a cell, got two of {cell}")
-            failed = "error" in one
-            found[cell] = PLAN["failed counts as"] if failed else one["metrics"]["mase"]
-    return found
+    ours = (one for one in records if one["protocol"] == HASH and one["profile"] == PROFILE)
+    return {
+        cell: PLAN["failed counts as"] if "error" in one else one["metrics"]["mase"]
+        for cell, one in by_cell(ours, _cell).items()
+    }
+
+
+def _cell(record: dict) -> Cell:
+    return record["dataset"], record["model"], record["encoding"], record["seed"]
 
 
 def gains(

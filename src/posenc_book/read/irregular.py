@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from posenc_book.read import plans
 from posenc_book.records.hashes import hashed
-from posenc_book.records.store import unique
+from posenc_book.records.store import by_cell
 from posenc_book.statistics.answers import Answer, Family, of_runs
 from posenc_book.statistics.friedman import Effect
 
@@ -38,21 +38,13 @@ class Scored:
 
 
 def scored(records: Iterable[dict]) -> dict[Cell, Scored]:
-    """Return the trainings of this plan by their cells.
+    """Return the trainings of this plan by their cells; ValueError if there are two of one."""
+    ours = (one for one in records if one["protocol"] == HASH and one["profile"] == PROFILE)
+    return {cell: _score(one) for cell, one in by_cell(ours, _cell).items()}
 
-    Raises
-    ------
-    ValueError
-        If there are two of one cell, as after a change of code.
-    """
-    found: dict[Cell, Scored] = {}
-    for one in unique(iter(records)):
-        if one["protocol"] == HASH and one["profile"] == PROFILE:
-            cell = one["dataset"], _arm(one), one["seed"]
-            if cell in found:
-                raise ValueError(f"records must hold one training of a cell, got two of {cell}")
-            found[cell] = _score(one)
-    return found
+
+def _cell(record: dict) -> Cell:
+    return record["dataset"], _arm(record), record["seed"]
 
 
 def _arm(record: dict) -> str:

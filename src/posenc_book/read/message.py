@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from posenc_book.read import plans
 from posenc_book.read.edition3.reading import Scored, score_of
 from posenc_book.records.hashes import hashed
-from posenc_book.records.store import unique
+from posenc_book.records.store import by_cell
 from posenc_book.statistics.answers import ESTIMANDS, Answer, Family, of_runs
 
 PLAN, LATER = (plans.load("message", name) for name in ("plan", "later"))
@@ -38,19 +38,15 @@ Cell = tuple[str, str, int]  # data set, arm, deal from 1
 def scored(records: Iterable[dict]) -> dict[Cell, Scored]:
     """Return the trainings of both plans by their cells, failed ones as a guess.
 
-    Raises
-    ------
-    ValueError
-        If there are two of one cell, as after a change of code.
+    ValueError if there are two of one cell.
     """
-    found: dict[Cell, Scored] = {}
-    for one in unique(iter(records)):
-        if one["protocol"] in (HASH, LATER_HASH) and one["profile"] == PROFILE:
-            cell = one["dataset"], _NAMES[one["encoding"], _text(one)], one["seed"]
-            if cell in found:
-                raise ValueError(f"records must hold one training of a cell, got two of {cell}")
-            found[cell] = score_of(one)
-    return found
+    ours = (one for one in records if one["protocol"] in (HASH, LATER_HASH))
+    every = by_cell((one for one in ours if one["profile"] == PROFILE), _cell)
+    return {cell: score_of(one) for cell, one in every.items()}
+
+
+def _cell(record: dict) -> Cell:
+    return record["dataset"], _NAMES[record["encoding"], _text(record)], record["seed"]
 
 
 def _text(record: dict) -> str:

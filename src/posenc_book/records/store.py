@@ -10,13 +10,15 @@ to somebody else and is left alone.
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from posenc_book import _files
 from posenc_book.records import records
 from posenc_book.records.locks import exclusive
 
+Cell = TypeVar("Cell", bound=Hashable)
 _START = b'{"key":'  # of every record, as `Store.append` writes it
 _KEYED = re.compile(rb'\{"key": ?"[0-9a-f]{32}"')  # what no other file begins with
 _BOM = b"\xef\xbb\xbf"  # what some editors write in front of a text
@@ -160,6 +162,20 @@ def unique(items: Iterator[dict]) -> list[dict]:
         if old is None or "error" in old:
             best[record["key"]] = record
     return list(best.values())
+
+
+def by_cell(items: Iterable[dict], cell: Callable[[dict], Cell]) -> dict[Cell, dict]:
+    """Return the one record of each cell; ValueError if there are two, as after a change of code.
+
+    Of one key the one that counts is taken, as `unique` says.
+    """
+    found: dict[Cell, dict] = {}
+    for record in unique(iter(items)):
+        name = cell(record)
+        if name in found:
+            raise ValueError(f"records must hold one training of a cell, got two of {name}")
+        found[name] = record
+    return found
 
 
 def merge(sources: list[str | os.PathLike], target: str | os.PathLike) -> int:
