@@ -165,9 +165,12 @@ def unique(items: Iterator[dict]) -> list[dict]:
 
 
 def by_cell(items: Iterable[dict], cell: Callable[[dict], Cell]) -> dict[Cell, dict]:
-    """Return the one record of each cell; ValueError if there are two, as after a change of code.
+    """Return the record of each cell that counts, as `unique` says.
 
-    Of one key the one that counts is taken, as `unique` says.
+    Raises
+    ------
+    ValueError
+        If there are two of one cell, as after a change of code.
     """
     found: dict[Cell, dict] = {}
     for record in unique(iter(items)):
