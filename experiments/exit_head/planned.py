@@ -66,17 +66,17 @@ def power(
     from what did, times `spread`, times as much more at a lead of 0.27 as `growing` says.
     """
     rng, n = np.random.default_rng(0), len(SERIES)
-    words: list[str] = []
-    usual = 0
+    words, usual = list[str](), 0
     family = Family("exit head", tuple(OTHERS), PLAN["margin"])
     while len(words) < N_RUNS:
         x = rng.choice(lead, n)
         if (x >= LEADS_FROM).sum() >= PLAN["fewest that lead"]:
-            wide = spread * (1 + growing * np.maximum(x, 0) / 0.27)
-            gain = slope * np.maximum(x, 0) + wide * rng.choice(apart, n)
+            work = np.maximum(x, 0)
+            wide = spread * (1 + growing * work / 0.27)
+            gain = slope * work + wide * rng.choice(apart, n)
             found = family.answers({OTHERS[0]: line(OTHERS[0], x, gain[:, None]).slope})
             words.append(found[OTHERS[0]].answer)
-            usual += stats.linregress(np.maximum(x, 0), gain).pvalue <= LEVEL / len(OTHERS)
+            usual += stats.linregress(work, gain).pvalue <= LEVEL / len(OTHERS)
     return {word: words.count(word) / N_RUNS for word in WORDS} | {"usual": float(usual) / N_RUNS}
 
 

@@ -40,9 +40,8 @@ def scored(records: Iterable[dict]) -> dict[Cell, Scored]:
 
     ValueError if there are two of one cell.
     """
-    ours = (one for one in records if one["protocol"] in (HASH, LATER_HASH))
-    every = by_cell((one for one in ours if one["profile"] == PROFILE), _cell)
-    return {cell: score_of(one) for cell, one in every.items()}
+    ours = (r for r in records if r["protocol"] in (HASH, LATER_HASH) and r["profile"] == PROFILE)
+    return {cell: score_of(one) for cell, one in by_cell(ours, _cell).items()}
 
 
 def _cell(record: dict) -> Cell:
