@@ -1,9 +1,12 @@
 """The answers of irregular time: on new stars of both surveys, by Holm, from whole lines only."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from experiments.irregular import recomputed
 from posenc_book.read import irregular
 from posenc_book.statistics.answers import AHEAD
 
@@ -86,3 +89,14 @@ def test_a_training_that_failed_names_the_commonest_kind_and_two_of_a_cell_are_r
     again = record("asas_stars", "none", 1, 0.7, key="after a change of code")
     with pytest.raises(ValueError, match="must hold one training of a cell, got two"):
         irregular.scored([broken, again])
+
+
+def test_the_answers_come_out_alike_without_the_books_code(tmp_path):
+    some = lines(0.05)
+    for survey in irregular.SURVEYS:
+        of_it = [json.dumps(one) for one in some if one["dataset"] == survey]
+        (tmp_path / f"{survey}.jsonl").write_text("\n".join(of_it))
+    again = recomputed.contrasts(recomputed.accuracies(tmp_path))
+    for title, one in irregular.answers(irregular.scored(some)).items():
+        numbers = one.effect.mean, one.effect.low, one.effect.high, one.p_value, one.p_equal
+        assert again[title] == pytest.approx(numbers)

@@ -1,9 +1,12 @@
 """The contrasts of the message: over sets by Student's t, else with the luck of tuning; Holm."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from experiments.message import recomputed
 from posenc_book.read import message
 from posenc_book.statistics.answers import HERE, NEW_SERIES, NEW_SETS
 
@@ -87,3 +90,23 @@ def test_what_counts_as_equal_is_below_what_is_to_be_found():
     rooms = [1 - validation for validation, _ in message.PLAN["sets"].values()]
     assert pytest.approx(message.PLAN["share of the room"] * np.mean(rooms)) == message.MARGIN
     assert message.MARGIN < 0.023
+
+
+def test_the_answers_come_out_alike_without_the_books_code(tmp_path):
+    rng = np.random.default_rng(0)
+    level = {"erpe": 0.75, "erpe, before": 0.7, "values": 0.71, "sinusoidal": 0.7, "keys": 0.7}
+    lines = [
+        record(name, arm, r, rng.normal(accuracy, 0.04))
+        for arm, accuracy in level.items()
+        for name in message.SETS
+        for r in range(1, message.PLAN["trainings"] + 1)
+    ]
+    for name in message.SETS:
+        some = [json.dumps(one) for one in lines if one["dataset"] == name]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(some))
+    again = recomputed.contrasts(recomputed.accuracies([tmp_path]), message.PLAN)
+    found = message.answers(message.scored(lines), 1.4)[NEW_SETS]
+    assert {title for title, one in again.items() if one} == {*found} != {*again}
+    for title, one in found.items():
+        numbers = one.effect.mean, one.effect.low, one.effect.high, one.p_value, one.p_equal
+        assert again[title] == pytest.approx(numbers)

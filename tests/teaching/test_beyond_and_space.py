@@ -10,6 +10,7 @@ from posenc_book.explorables import rope_schedules
 from posenc_book.figures import beyond_training_length as beyond
 from posenc_book.figures import time_and_space
 from posenc_book.read.classification import control
+from posenc_book.statistics.friedman import Effect
 from posenc_book.teaching import last_marker, speakers
 from posenc_book.teaching.program import CausalRotary, PerToken, geometric
 
@@ -223,3 +224,27 @@ def test_names_are_scored_by_their_age():
     pairs = [(b, j + 5, j) for b, j in np.ndindex(3, 15) if j and texts[b, j - 1] == 0]
     each = [float((q[b, :, i] * k[b, :, j]).sum(-1).mean() / 8**0.5) for b, i, j in pairs]
     assert np.isclose(found[5], np.mean(each), atol=1e-5)
+
+
+def test_a_star_is_folded_at_its_period_and_each_reading_stays(drawn):
+    days = np.array([0.0, 0.75, 10.25])
+    time_and_space.a_star(days, np.array([1.0, 2.0, 3.0]), 0.5)
+    left, right = drawn["fig-a-star"][0].axes
+    assert left.lines[0].get_xdata().tolist() == days.tolist()
+    assert np.allclose(right.lines[0].get_xdata(), [0, 6, 6])
+    assert right.lines[0].get_ydata().tolist() == [1, 2, 3]
+
+
+def test_each_way_to_tell_time_has_a_row_in_both_surveys(drawn):
+    arms = {
+        "none": Effect(0.5, 0.4, 0.6, 0.95, 1, 5),
+        "RoPE, times": Effect(0.7, 0.6, 0.8, 0.95, 1, 5),
+    }
+    time_and_space.stars_told_apart({"one": arms, "other": arms}, {"one": 0.2, "other": 0.8})
+    figure, words = drawn["fig-stars-told-apart"]
+    for ax, line in zip(figure.axes, (20, 80), strict=True):
+        marks = [one for one in ax.lines if one.get_marker() in ("o", "s")]
+        assert [(one.get_xdata()[0], one.get_ydata()[0]) for one in marks] == [(50, 0), (70, 1)]
+        assert ax.lines[-1].get_xdata()[0] == line
+        assert ax.yaxis_inverted()
+    assert "other: none 50, RoPE, times 70." in words["alt"]

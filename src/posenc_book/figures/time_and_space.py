@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from matplotlib.patches import Rectangle
@@ -337,6 +337,67 @@ def worth_of_times(found: Mapping[str, Worth]) -> None:
         + " ".join(
             f"{d}: " + ", ".join(f"{what} {by[d]:+z.1f}" for what, by in means.items()) + "."
             for d in order
+        ),
+    )
+
+
+def a_star(days: Array, brightness: Array, period: float) -> None:
+    """Show a star's readings as they come, and folded at its period.
+
+    Parameters
+    ----------
+    days, brightness : array of shape (n,)
+    period : float
+        In days.
+    """
+    figure, axes = plots.new(1, 2, height=2.6, sharey=True)
+    spent = {"days": days, "hours since a cycle began": 24 * (days % period)}
+    for ax, (label, x) in zip(axes, spent.items(), strict=True):
+        ax.plot(x, brightness, "o", markersize=3.5, color=plots.COLORS[0])
+        ax.set_xlabel(label)
+    axes[0].set(title="as the readings came", ylabel="brightness")
+    axes[1].set(title=f"folded at {24 * period:.1f} hours")
+    plots.show(
+        figure,
+        name="fig-a-star",
+        caption="A made-up star, and the readings of it in a year. On the right each reading "
+        "stands at the hour of the star's cycle in which it was taken.",
+        alt="Two scatter plots of the same readings. Over the days they are a cloud; by the hour "
+        "of the cycle they lie on a curve that rises fast and falls slowly.",
+    )
+
+
+def stars_told_apart(
+    found: Mapping[str, Mapping[str, Mean]], commonest: Mapping[str, float]
+) -> None:
+    """Show how many stars of each survey a model tells the kind of, by what it knows of time.
+
+    Parameters
+    ----------
+    found : mapping of a survey to a mapping of an arm to its accuracy
+    commonest : mapping of a survey to the share of its commonest kind
+    """
+    n_rows = max(map(len, found.values()))
+    figure, axes = plots.new(1, len(found), height=1.3 + 0.33 * n_rows, squeeze=False)
+    for ax, (survey, arms) in zip(axes[0], found.items(), strict=True):
+        for y, (arm, one) in enumerate(arms.items()):
+            told = arm.endswith(("times", "since"))
+            look: dict[str, Any] = {"color": plots.COLORS[told], "marker": "os"[told]}
+            ax.plot(np.multiply([one.low, one.high], 100), [y, y], "-", color=look["color"])
+            ax.plot(100 * one.mean, y, linestyle="none", markersize=6, **look)
+        rows_from_above(ax, [*arms] if ax is axes[0, 0] else [""] * n_rows, 100 * commonest[survey])
+        ax.set_title(survey)
+    figure.supxlabel("stars whose kind is told rightly (%), with 95 % intervals", fontsize=9)
+    plots.show(
+        figure,
+        name="fig-stars-told-apart",
+        caption="How many new stars each model tells the kind of. Red squares: models that are "
+        "told when a star was read. The line: always naming the commonest kind. Means of five "
+        "deals of the stars.",
+        alt="A dot with an interval for each way to tell time, one panel a survey. "
+        + " ".join(
+            f"{survey}: " + ", ".join(f"{a} {100 * one.mean:.0f}" for a, one in arms.items()) + "."
+            for survey, arms in found.items()
         ),
     )
 
