@@ -236,10 +236,11 @@ def test_a_star_is_folded_at_its_period_and_each_reading_stays(drawn):
 
 
 def test_each_way_to_tell_time_has_a_row_in_both_surveys(drawn):
-    arms = {
+    scores = {
         "none": Effect(0.5, 0.4, 0.6, 0.95, 1, 5),
         "RoPE, times": Effect(0.7, 0.6, 0.8, 0.95, 1, 5),
     }
+    arms = {arm: {"accuracy": one} for arm, one in scores.items()}
     time_and_space.stars_told_apart({"one": arms, "other": arms}, {"one": 0.2, "other": 0.8})
     figure, words = drawn["fig-stars-told-apart"]
     for ax, line in zip(figure.axes, (20, 80), strict=True):

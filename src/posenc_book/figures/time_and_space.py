@@ -368,19 +368,19 @@ def a_star(days: Array, brightness: Array, period: float) -> None:
 
 
 def stars_told_apart(
-    found: Mapping[str, Mapping[str, Mean]], commonest: Mapping[str, float]
+    found: Mapping[str, Mapping[str, Mapping[str, Mean]]], commonest: Mapping[str, float]
 ) -> None:
     """Show how many stars of each survey a model tells the kind of, by what it knows of time.
 
     Parameters
     ----------
-    found : mapping of a survey to a mapping of an arm to its accuracy
+    found : mapping of a survey to a mapping of an arm to its "accuracy"
     commonest : mapping of a survey to the share of its commonest kind
     """
     n_rows = max(map(len, found.values()))
     figure, axes = plots.new(1, len(found), height=1.3 + 0.33 * n_rows, squeeze=False)
     for ax, (survey, arms) in zip(axes[0], found.items(), strict=True):
-        for y, (arm, one) in enumerate(arms.items()):
+        for y, (arm, one) in enumerate((a, scores["accuracy"]) for a, scores in arms.items()):
             told = arm.endswith(("times", "since"))
             look: dict[str, Any] = {"color": plots.COLORS[told], "marker": "os"[told]}
             ax.plot(np.multiply([one.low, one.high], 100), [y, y], "-", color=look["color"])
@@ -396,7 +396,9 @@ def stars_told_apart(
         "deals of the stars.",
         alt="A dot with an interval for each way to tell time, one panel a survey. "
         + " ".join(
-            f"{survey}: " + ", ".join(f"{a} {100 * one.mean:.0f}" for a, one in arms.items()) + "."
+            f"{survey}: "
+            + ", ".join(f"{a} {100 * scores['accuracy'].mean:.0f}" for a, scores in arms.items())
+            + "."
             for survey, arms in found.items()
         ),
     )

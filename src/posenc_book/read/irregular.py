@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc_book.read import plans
+from posenc_book.read import plans, results
 from posenc_book.records.hashes import hashed
 from posenc_book.records.store import by_cell
 from posenc_book.statistics.answers import Answer, Family, of_runs
@@ -53,8 +53,8 @@ def _arm(record: dict) -> str:
 
 def _score(record: dict) -> Scored:
     if "error" in record:
-        told = PLAN["surveys"][record["dataset"]]
-        return Scored(told["commonest"] / told["stars"], 1 / told["kinds"], failed=True)
+        survey = record["dataset"]
+        return Scored(commonest(survey), 1 / PLAN["surveys"][survey]["kinds"], failed=True)
     return Scored(*(record["metrics"][name] for name in SCORES))
 
 
@@ -65,6 +65,17 @@ def missing(found: Mapping[Cell, Scored]) -> list[Cell]:
 
 def _deals() -> range:
     return range(1, PLAN["deals"] + 1)
+
+
+def stored() -> dict[Cell, Scored]:
+    """Return the trainings that the book keeps."""
+    return scored(one for name in SURVEYS for one in results.load_records(f"irregular/{name}"))
+
+
+def commonest(survey: str) -> float:
+    """Return the share of a survey's commonest kind."""
+    told = PLAN["surveys"][survey]
+    return told["commonest"] / told["stars"]
 
 
 def table(found: Mapping[Cell, Scored], survey: str) -> dict[str, dict[str, Effect]]:
