@@ -26,6 +26,16 @@ def _answers():
     return irregular.answers(irregular.stored())
 
 
+def counted():
+    """How many stars of how many kinds each survey has."""
+    told = {name: irregular.PLAN["surveys"][survey] for name, survey in _SURVEYS.items()}
+    return {
+        f"{name}.{what}": _read.word(one[what])
+        for name, one in told.items()
+        for what in ("stars", "kinds")
+    }
+
+
 def right():
     """Of a hundred new stars, how many each model tells the kind of, by survey."""
     return {
