@@ -61,6 +61,8 @@ def test_wheel_holds_types_licences_and_results_but_no_loose_script(wheel):
     assert licences == {"LICENSE", "LICENSE-text"}
     for name in ("costs", "edition", "peers", "published-modules"):
         assert f"posenc_book/results/{name}.json" in wheel
+    stored = {path.relative_to(ROOT).as_posix() for path in (ROOT / "results").rglob("*.json*")}
+    assert {f"posenc_book/{name}" for name in stored} <= {*wheel}
     assert not [name for name in wheel if name.startswith("posenc_book/results/") and ".py" in name]
     assert not [name for name in wheel if name.startswith(("tests/", "tools/"))]
 

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from matplotlib.patches import Rectangle
@@ -381,10 +381,10 @@ def stars_told_apart(
     figure, axes = plots.new(1, len(found), height=1.3 + 0.33 * n_rows, squeeze=False)
     for ax, (survey, arms) in zip(axes[0], found.items(), strict=True):
         for y, (arm, one) in enumerate((a, scores["accuracy"]) for a, scores in arms.items()):
-            told = arm.endswith(("times", "since"))
-            look: dict[str, Any] = {"color": plots.COLORS[told], "marker": "os"[told]}
-            ax.plot(np.multiply([one.low, one.high], 100), [y, y], "-", color=look["color"])
-            ax.plot(100 * one.mean, y, linestyle="none", markersize=6, **look)
+            told_when = arm.endswith(("times", "since"))
+            color, marker = (plots.COLORS[1], "s") if told_when else (plots.COLORS[0], "o")
+            ax.plot(np.multiply([one.low, one.high], 100), [y, y], "-", color=color)
+            ax.plot(100 * one.mean, y, marker, color=color, markersize=6)
         rows_from_above(ax, [*arms] if ax is axes[0, 0] else [""] * n_rows, 100 * commonest[survey])
         ax.set_title(survey)
     figure.supxlabel("stars whose kind is told rightly (%), with 95 % intervals", fontsize=9)
